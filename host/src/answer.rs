@@ -1,4 +1,4 @@
-//! This host as the place where another host's remote strategy runs.
+//! This host as a remote strategy for other hosts.
 
 use serde::Serialize;
 use serde::de::Deserialize;
@@ -19,16 +19,15 @@ use crate::strategy::{ConfigError, IntrospectError, Strategy};
 use crate::unseen;
 
 impl Host {
-    /// Answers a question that another host put to its remote strategy, by the first strategy of
-    /// `chain`, and for a plan by those behind it where that fails. Takes and gives JSON texts:
+    /// Answers a question of another host to its remote strategy, with the first strategy of `chain`; for a
+    /// plan, the later ones are its fallbacks. Request and answer are JSON texts:
     /// [`Operation::request_schema`], [`Operation::answer_schema`].
     ///
-    /// What a strategy itself reports, a config that makes no sense included, is an answer and
-    /// no error. An archive of this host keeps what leaves by a plan, even where the other host
-    /// refuses that.
+    /// A failure that a strategy declares, such as for an invalid config, is an answer and not an error. If
+    /// this host has an archive, it stores what a plan removes, even if the other host rejects the plan.
     ///
     /// # Errors
-    /// It is no question of the contract, or the host itself failed.
+    /// Returns an error if `request` is not a question of the contract, or if the host itself failed.
     pub async fn answer(
         &self,
         question: Operation,
@@ -38,14 +37,14 @@ impl Host {
     ) -> Result<String, AnswerError> {
         match question {
             Operation::Introspect => {
-                let ask: wire::WhoAreYou<'_> = read(request)?;
-                written(&self.who_we_are(&ask, chain).await?)
+                let ask: wire::IntrospectRequest<'_> = read(request)?;
+                to_json(&self.introspection_of(&ask, chain).await?)
             }
             Operation::ShouldCompact => {
-                let ask = read::<wire::Ask<'_>>(request)?;
-                let (conversation, wanted) = self.asked_about(&ask, deadline)?;
+                let ask = read::<wire::StrategyRequest<'_>>(request)?;
+                let (conversation, wanted) = self.conversation_and_request(&ask, deadline)?;
                 let answer = match self.chain_for(&ask, chain).await {
-                    // The other host's own view is as good as ours.
+                    // The other host can decide as well as this one.
                     Err(_) => crate::report::Decision::HostDecides,
                     Ok(chain) => match chain.first() {
                         Some(first) => {
@@ -56,23 +55,23 @@ impl Host {
                         None => crate::report::Decision::HostDecides,
                     },
                 };
-                written(&wire::Decision::from(answer))
+                to_json(&wire::Decision::from(answer))
             }
             Operation::Compact => {
-                let ask = read::<wire::Ask<'_>>(request)?;
-                let (conversation, wanted) = self.asked_about(&ask, deadline)?;
+                let ask = read::<wire::StrategyRequest<'_>>(request)?;
+                let (conversation, wanted) = self.conversation_and_request(&ask, deadline)?;
                 let report = match self.chain_for(&ask, chain).await {
                     Err(failure) => failed(failure),
                     Ok(chain) => report(self.compact(&conversation, &chain, &wanted).await?),
                 };
-                written(&report)
+                to_json(&report)
             }
         }
     }
 
-    async fn who_we_are(
+    async fn introspection_of(
         &self,
-        ask: &wire::WhoAreYou<'_>,
+        ask: &wire::IntrospectRequest<'_>,
         chain: &[Strategy],
     ) -> Result<wire::Introspection, AnswerError> {
         let Some(first) = chain.first() else {
@@ -89,7 +88,8 @@ impl Host {
                     .is_some_and(|config| config.get() != "{}")
                     .then(|| wire::Failure {
                         kind: wire::FailureKind::BadConfig,
-                        message: "it takes no config".to_owned(),
+                        message: "expected no config, because a native strategy has none"
+                            .to_owned(),
                     }),
                 ..wire::Introspection::default()
             }),
@@ -106,10 +106,10 @@ impl Host {
         }
     }
 
-    /// The conversation, and what is wanted of it, as far as a request can say it here.
-    fn asked_about(
+    /// Reads the conversation of a question, and converts the question to a request.
+    fn conversation_and_request(
         &self,
-        ask: &wire::Ask<'_>,
+        ask: &wire::StrategyRequest<'_>,
         deadline: &Deadline,
     ) -> Result<(Conversation, Request), AnswerError> {
         let options = ReadOptions::default()
@@ -132,7 +132,7 @@ impl Host {
             return Err(AnswerError::Units);
         }
         let has = |unit: &wire::Unit, name| unit.traits.iter().any(|own| own == name);
-        // What is unseen here as well is protected without a pin, which would keep it whole.
+        // Units that are unseen here too are protected anyway. A pin would prevent that they are shortened.
         let unseen = unseen::units(&conversation);
         let pinned = ask.units.iter().enumerate().filter(|(index, unit)| {
             has(unit, "pinned") || has(unit, "protected") && !unseen.contains(index)
@@ -161,11 +161,11 @@ impl Host {
         Ok((conversation, request))
     }
 
-    /// The chain under the name that the asking host gives it, and its first strategy with the
-    /// config; or what that has to say against it.
+    /// Returns the chain, with the name that the asking host uses and with the first strategy configured; or
+    /// the failure of the configuration.
     async fn chain_for(
         &self,
-        ask: &wire::Ask<'_>,
+        ask: &wire::StrategyRequest<'_>,
         chain: &[Strategy],
     ) -> Result<Vec<Strategy>, wire::Failure> {
         let mut chain = chain.to_vec();
@@ -190,15 +190,14 @@ impl Host {
     }
 }
 
-/// Tokens to stay below what was asked for. Marks are sealed by another key there than here, and
-/// the digits of one seal are some tokens more than those of another.
+/// Returns the tokens by which to stay below the requested budget. The asking host seals marks with another
+/// key, and the digits of its seals may take some tokens more.
 fn margin(situation: &wire::Situation) -> u32 {
     let room = situation.budget.saturating_sub(situation.floor);
     (16 + room / 64).min(room)
 }
 
-/// Reads a question of our contract. One of another may have another form, so that is looked at
-/// first.
+/// Reads a question. Checks the contract first, because a question of another contract may have another form.
 fn read<'a, Q: Deserialize<'a>>(request: &'a str) -> Result<Q, AnswerError> {
     #[derive(serde::Deserialize)]
     struct Head {
@@ -215,7 +214,7 @@ fn read<'a, Q: Deserialize<'a>>(request: &'a str) -> Result<Q, AnswerError> {
     serde_json::from_str(request).map_err(malformed)
 }
 
-fn written(answer: &impl Serialize) -> Result<String, AnswerError> {
+fn to_json(answer: &impl Serialize) -> Result<String, AnswerError> {
     serde_json::to_string(answer)
         .map_err(|_| AnswerError::Host(HostError::NotWritten { what: "answer" }))
 }

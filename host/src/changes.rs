@@ -11,9 +11,10 @@ use baler_conversation::Conversation;
 pub struct Changes {
     /// Where each message of the result comes from, in the order of the result.
     pub messages: Vec<Origin>,
-    /// What happened to each unit of the conversation before, in its order.
+    /// The outcome of each unit of the conversation before, in its order.
     pub units: Vec<UnitChange>,
-    /// Where texts were inserted: each before this unit of the conversation before.
+    /// Where texts were inserted: for each text, the index of the unit before which it was inserted, in the
+    /// conversation before.
     pub(crate) insertions: Vec<usize>,
 }
 
@@ -40,7 +41,7 @@ impl Origin {
     }
 }
 
-/// What happened to a unit.
+/// The outcome of a unit in a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UnitOutcome {
     /// All its messages are in the result, in their order. They are byte-identical, but for texts
@@ -67,8 +68,8 @@ pub struct UnitChange {
 }
 
 impl Changes {
-    /// The changes of `before`, by the outcomes of its units and the origins of the messages of the
-    /// result.
+    /// Collects the changes of `before` from the outcomes of its units and the origins of the result's
+    /// messages.
     pub(crate) fn of(
         before: &Conversation,
         outcomes: Vec<UnitOutcome>,
@@ -110,7 +111,7 @@ impl Changes {
         }
     }
 
-    /// No changes of `conversation`.
+    /// Returns changes that keep all of `conversation`.
     pub(crate) fn none(conversation: &Conversation, protected: Vec<bool>) -> Self {
         let units = conversation.units().iter().zip(protected);
         Self {

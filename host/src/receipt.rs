@@ -1,5 +1,7 @@
-//! Receipts: what the host did, and why. Counts, names, digests and declared codes; what a
-//! strategy says in words stands in one field, which is off by default (invariant I9).
+//! Receipts: what the host did, and why.
+//!
+//! They hold counts, names, content hashes and declared codes. A strategy's free-text messages are in one
+//! field, which is off by default (invariant I9).
 
 pub use crate::changes::{Changes, Origin, UnitChange, UnitOutcome};
 pub use crate::content_hash::ContentHash;
@@ -15,106 +17,122 @@ use crate::fault::{DeclaredFailure, Fault, Quantity};
 use crate::model::ModelUsage;
 use crate::report::{LogLevel, Metric, Permission};
 
-/// What became of one request for a compaction.
+/// Record of one compaction: what was done, and why. It never holds text of the conversation.
+///
+/// As JSON ([`serde::Serialize`]) it follows [`Receipt::schema`].
+///
+/// ```
+/// use baler_host::receipt::{Outcome, Unchanged};
+/// use baler_host::{Budget, Host, Request};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let host = Host::builder().build()?;
+/// let conversation = host.read(r#"{"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello!"}]}"#)?;
+/// let request = Request::new(Budget::Tokens(1_000));
+/// let compaction = host.compact(&conversation, &[], &request).await?;
+/// let receipt = compaction.receipt();
+/// assert_eq!(receipt.outcome, Outcome::Unchanged(Unchanged::WithinBudget));
+/// assert_eq!(receipt.tokens.before, receipt.tokens.after);
+/// assert!(receipt.attempts.is_empty());                       // no strategy was asked
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Receipt {
-    /// Version of this form: `1`.
+    /// Version of this format: `1`.
     pub receipt: u32,
-    /// What came of it: `outcome`, and where nothing was compacted, `why`.
+    /// The result: `outcome`, and `why` if nothing was compacted.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// The strategy whose result it is; none where nothing was compacted.
+    /// Name of the strategy that made the result; absent if nothing was compacted.
     pub strategy: Option<String>,
-    /// Whether that is another one than the first of the chain, whatever their names.
+    /// Whether a fallback made the result: a strategy other than the first of the chain.
     pub fell_back: bool,
-    /// What was tried, in order.
+    /// The attempts of the strategies, in order.
     pub attempts: Vec<Attempt>,
     /// Wire format of the conversation.
     pub format: Format,
-    /// What counted the tokens: a vocabulary, and what its counts are multiplied by where that is
-    /// not 1.
+    /// What counted the tokens: a vocabulary, and the factor for its counts if that is not 1.
     pub tokenizer: String,
-    /// Why the host was asked.
+    /// Why the compaction was requested: `threshold`, `overflow`, `manual` or `scheduled`.
     pub trigger: String,
-    /// Whether `unchanged` was no answer.
+    /// Whether the compaction was required, so that the host did not accept `unchanged` from a strategy.
     pub required: bool,
-    /// Tokens.
+    /// Tokens before and after, and the budget.
     pub tokens: Tokens,
-    /// Of which limits the asked one is below what has to stay: `tokens`, `bytes`, `media`. The
-    /// result is then the smallest that is legal, and may be over them.
+    /// The requested limits that are below what must stay: `tokens`, `bytes`, `media`. The result is then the
+    /// smallest legal one, and may exceed these limits.
     pub below_floor: Vec<Quantity>,
     /// Bytes of the document.
     pub bytes: BeforeAfter,
     /// Number of messages.
     pub messages: BeforeAfter,
-    /// What it means for the provider's cache; none where it is not known what that holds.
+    /// The effect on the provider's prompt cache; absent if its content is not known.
     pub cache: Option<CacheEffect>,
-    /// What became of the units.
+    /// Number of units by outcome.
     pub units: Units,
-    /// Why, as far as the strategy said so by codes that it declares.
+    /// The strategy's reasons for units, as codes that it declares.
     pub reasons: Vec<ReasonCode>,
-    /// What left, where it can be had back; none without an archive.
+    /// References of the removed and rewritten units in the archive; absent without an archive.
     pub archive: Option<Vec<Archived>>,
-    /// The reference by which the archive gives back the document that came in, byte for byte
-    /// ([`crate::Archive::undo`]); none without an archive, and where nothing was changed.
+    /// The reference by which [`crate::Archive::undo`] restores the original document, byte for byte; absent
+    /// without an archive, and if nothing was changed.
     pub undo: Option<String>,
-    /// Failures that strategies declared in a row, this call included.
+    /// Number of failures that strategies declared in a row, this compaction included.
     pub failures_in_a_row: u32,
-    /// What was mended before all else, because it broke a rule. All sizes and units before
-    /// are those of the repaired conversation. Of more than 1,000 the first by message.
+    /// The repairs of broken rules, which come before the compaction. All sizes and units `before` are those
+    /// of the repaired conversation. At most the first 1,000, in the order of messages.
     pub repairs: Vec<Repair>,
-    /// How much was mended, listed or not.
+    /// Number of repairs of each kind, listed or not.
     pub repair_counts: RepairCounts,
-    /// The messages that these repairs changed or left out. Of more than 1,000 the first; `undo`
-    /// gives back all.
+    /// The messages that these repairs changed or removed. At most the first 1,000; `undo` restores all.
     pub originals: Vec<Original>,
-    /// How many such messages there are, listed or not.
+    /// Number of such messages, listed or not.
     pub original_count: usize,
-    /// Rules that the conversation broke when it came in, or after these repairs. Of more than
-    /// 1,000 places the first, errors before warnings.
+    /// The rules that the conversation breaks, after these repairs if there are any. At most the first 1,000
+    /// places, errors before warnings.
     pub violations: Vec<Violation>,
-    /// At how many places it broke them, listed or not.
+    /// Number of places with a broken rule, listed or not.
     pub violation_counts: ViolationCounts,
-    /// Time on the clock, in microseconds.
+    /// Wall-clock time of the whole compaction, in microseconds.
     pub time_us: u64,
-    /// Where that time went, for the strategy whose result it is.
+    /// The time of each stage, for the strategy that made the result.
     pub stages: Stages,
 }
 
-/// Time on the clock of each stage, in microseconds.
+/// Wall-clock time of each stage, in microseconds.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Stages {
-    /// The strategy itself, its sandbox included.
+    /// Running the strategy, its sandbox included.
     pub strategy_us: u64,
     /// Checking its plan.
     pub check_us: u64,
-    /// Carrying it out.
+    /// Applying the plan.
     pub apply_us: u64,
-    /// Reading, counting and checking the result.
+    /// Reading, counting and validating the result.
     pub verify_us: u64,
-    /// Storing what left.
+    /// Storing removed content in the archive.
     pub archive_us: u64,
 }
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "outcome", content = "why")]
 #[non_exhaustive]
 pub enum Outcome {
     /// The conversation is smaller now.
     Compacted,
-    /// It was repaired, and beyond that is as it came in.
+    /// The conversation was repaired, but not compacted.
     Repaired(Unchanged),
-    /// It is as it came in.
+    /// The conversation is byte-identical to the input.
     Unchanged(Unchanged),
 }
 
 impl Outcome {
-    /// The name in receipts.
+    /// Returns the name in receipts.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -130,28 +148,29 @@ impl Outcome {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Unchanged {
-    /// It is within its budget.
+    /// The conversation is within its budget.
     WithinBudget,
-    /// Nothing of it may be dropped: it is all instructions, pinned, pending or newest.
+    /// Nothing may be removed: everything is protected.
     AtFloor,
-    /// It broke a rule of its format when it came in.
+    /// The input broke a rule of its wire format.
     InvalidInput,
-    /// It goes on from what the provider stored, so that the document shows only a part of it.
+    /// The request continues a conversation that the provider stored, so the document holds only a part of
+    /// it.
     StoredByProvider,
-    /// It asks the provider itself to compact it, which needs all of it for that.
+    /// The request asks the provider to compact the conversation, and the provider needs all of it for that.
     ProviderCompacts,
-    /// The strategy says that nothing should be done.
+    /// The strategy declined: nothing should be done.
     StrategyDeclined,
-    /// The strategy reported a failure, and the compaction can wait.
+    /// The strategy declared a failure, and the compaction can wait.
     StrategyFailed,
-    /// Nothing that was tried made it smaller and kept to the limits.
+    /// No strategy made the conversation smaller within its limits.
     NoProgress,
     /// The deadline of the request passed.
     OutOfTime,
 }
 
 impl Unchanged {
-    /// In words, for people.
+    /// Returns the reason as a sentence for people.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -172,77 +191,77 @@ impl Unchanged {
     }
 }
 
-/// One strategy's turn.
+/// One strategy's attempt.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Attempt {
-    /// The name under which the host knows it.
+    /// Name of the strategy in the host.
     pub strategy: String,
-    /// `native`, or the component.
+    /// The component; absent for a strategy that is none.
     pub component: Option<ComponentInfo>,
-    /// What came of it.
+    /// The result of the attempt.
     pub result: AttemptResult,
-    /// What it used.
+    /// The resources that the attempt used.
     pub usage: Usage,
-    /// What it asked a model; none where it asked nothing.
+    /// The use of a model; absent if the strategy asked none.
     pub model: Option<ModelUsage>,
-    /// Its own figures, as far as it declares their names; of each name the first.
+    /// The strategy's own metrics whose names it declares; the first one of each name.
     pub metrics: Vec<Metric>,
-    /// What it said in words, bounded; only where the request asked for it.
+    /// The strategy's free-text messages, limited in length; only if the request asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "words")]
     pub free_text: Option<FreeText>,
 }
 
-/// What is known of a component.
+/// Facts about a component.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct ComponentInfo {
-    /// SHA-256 of the file, as `sha256:` and hex digits.
+    /// SHA-256 of the component file, as `sha256:` and hex digits.
     #[serde(rename = "digest")]
     pub content_hash: ContentHash,
-    /// The contract that it is made for.
+    /// The contract that the component implements, with its version.
     pub contract: String,
-    /// What it may reach.
+    /// What the component has access to.
     pub permissions: Vec<Permission>,
-    /// Bytes of the file.
+    /// Size of the component file in bytes.
     pub bytes: usize,
 }
 
-/// What came of a strategy's turn.
+/// The result of a strategy's attempt.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "result")]
 #[non_exhaustive]
 pub enum AttemptResult {
-    /// Its plan was carried out.
+    /// The host applied its plan.
     Accepted,
-    /// It said that nothing should be done.
+    /// The strategy declined: nothing should be done.
     Declined,
-    /// It faulted.
+    /// The strategy broke a rule or a limit.
     Fault {
-        /// How.
+        /// The rule or limit.
         fault: Fault,
     },
-    /// It reported a failure.
+    /// The strategy declared a failure.
     Failure {
-        /// Of which kind.
+        /// The kind of failure.
         failure: DeclaredFailure,
     },
-    /// The host or the machine failed; it is not to blame.
+    /// The host or the machine failed, not the strategy.
     Host {
-        /// What happened.
+        /// The error message.
         error: String,
     },
-    /// It had faulted too often and rests.
+    /// The strategy was not run, because it faulted too often and is in quarantine.
     Quarantined,
-    /// As many of its calls ran as its gate lets in, so it was not asked.
+    /// The strategy was not run, because its gate admitted no further call.
     Busy,
 }
 
 impl AttemptResult {
-    /// A short, stable name: for a fault its own code.
+    /// Returns a short, stable name; for a fault, the code of the fault.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -257,33 +276,33 @@ impl AttemptResult {
     }
 }
 
-/// What a strategy's turn used.
+/// The resources that a strategy's attempt used.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Usage {
-    /// Fuel; none for a native strategy, and where it cannot be known, as after a timeout.
+    /// Fuel; absent if the strategy is no component, and if it is unknown, as after a timeout.
     pub fuel: Option<u64>,
-    /// Time on the clock, in microseconds.
+    /// Wall-clock time, in microseconds.
     pub time_us: u64,
-    /// The most bytes that its memories had.
+    /// Peak size of the component's memories, in bytes.
     pub memory_bytes: u64,
-    /// Calls of host functions.
+    /// Number of calls of host functions.
     pub host_calls: u64,
-    /// Log lines that the host kept.
+    /// Number of log lines that the host kept.
     pub log_lines: u64,
-    /// Log lines over the limit.
+    /// Number of log lines above the limit, which were discarded.
     pub log_lines_dropped: u64,
 }
 
-/// What a strategy said in words. None of it is to be believed, or shown without care.
+/// A strategy's free-text messages. They are untrusted.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct FreeText {
-    /// Its reason for declining, or its failure.
+    /// The reason for declining, or the message of a failure.
     pub reason: Option<String>,
-    /// Its log.
+    /// The log lines.
     pub log: Vec<LogLine>,
 }
 
@@ -291,117 +310,115 @@ pub struct FreeText {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LogLine {
-    /// How urgent.
+    /// The severity.
     pub level: LogLevel,
     /// The text, without control characters.
     pub text: String,
 }
 
-/// Tokens, overhead included.
+/// Sizes in tokens, overhead included.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Tokens {
-    /// Before.
+    /// Tokens before the compaction.
     pub before: u32,
-    /// After.
+    /// Tokens of the result.
     pub after: u32,
-    /// What the result should fit in.
+    /// The tokens that the result should fit in.
     pub budget: u32,
-    /// The smallest result that there can be, where each shortened output is counted as the 400 tokens that it may have.
+    /// Tokens of the smallest possible result. A shortened output counts as the 400 tokens that it may have.
     pub floor: u32,
-    /// System prompt, tools and instructions, which stay.
+    /// Tokens of the system prompt, tool definitions and instructions, which always stay.
     pub overhead: u32,
-    /// The budget is below the floor, so the result is the smallest that is legal.
+    /// Whether the budget is below the floor, so that the result is the smallest legal one.
     pub below_floor: bool,
 }
 
-/// What a compaction means for the provider's cache.
+/// The effect of a compaction on the provider's prompt cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct CacheEffect {
-    /// Tokens that were in the cache, system prompt and tools included.
+    /// Tokens in the cache before the compaction, system prompt and tools included.
     pub tokens_cached: u32,
-    /// Tokens of these that the result cannot use again, because something changed in front of
-    /// them.
+    /// Cached tokens that the result cannot use, because something before them changed.
     pub tokens_thrown_away: u32,
-    /// Tokens that each later request is smaller by.
+    /// Tokens by which each later request is smaller.
     pub tokens_saved: u32,
-    /// Requests after which a cached token at a tenth of the price of a fresh one has paid for
-    /// the compaction; 0 where it costs nothing.
+    /// Number of requests after which the compaction has paid for itself, if a cached token costs a tenth of
+    /// a fresh one; 0 if the compaction costs nothing.
     pub pays_after_requests: u32,
 }
 
 /// A size before and after.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct BeforeAfter {
-    /// Before.
+    /// The size before the compaction.
     pub before: usize,
-    /// After.
+    /// The size of the result.
     pub after: usize,
 }
 
-/// What became of the units.
+/// Number of units by outcome, and of other changes.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Units {
-    /// How many there were.
+    /// Units before the compaction.
     pub before: usize,
-    /// Stayed as they were.
+    /// Units that were kept.
     pub kept: usize,
-    /// Stayed with some parts changed.
+    /// Units that are in the result with some parts changed.
     pub rewritten: usize,
-    /// Left.
+    /// Units that were removed.
     pub removed: usize,
     /// Texts that were inserted.
     pub inserted: usize,
-    /// Blocks of thinking that went from units that stayed: because the provider refuses thinking
-    /// behind a changed beginning, or because a strategy left that of finished turns out.
+    /// Thinking blocks that were removed from units in the result: because the provider refuses thinking
+    /// after a changed beginning, or because a strategy removed thinking of finished turns.
     pub thinking_removed: usize,
-    /// Outputs that the model has not seen and that the host shortened, since they were too large
-    /// for the budget.
+    /// Unseen tool outputs that the host shortened because they were too large for the budget.
     pub outputs_shortened: usize,
 }
 
-/// A code for a run of units.
+/// A strategy's reason for a run of units, as a code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct ReasonCode {
-    /// The first unit, by its index before.
+    /// Index of the first unit, before the compaction.
     pub first: u32,
-    /// How many.
+    /// Number of units.
     pub count: u32,
-    /// The code; `undeclared` for one that the strategy's introspection does not list.
+    /// The code; `undeclared` if the strategy's introspection does not list it.
     pub code: String,
 }
 
-/// A unit that was stored.
+/// A unit in the archive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Archived {
-    /// The unit, by its index before.
+    /// Index of the unit, before the compaction.
     pub unit: usize,
-    /// Its reference.
+    /// Reference of the unit in the archive.
     pub reference: String,
 }
 
-/// A message that a repair changed or left out.
+/// A message that a repair changed or removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Original {
-    /// The message's number, from 1, in the conversation that came in.
+    /// Number of the message in the input, counted from 1.
     pub message: usize,
-    /// The reference under which it is stored as it came in; none without an archive.
+    /// Reference of the original message in the archive; absent without an archive.
     pub reference: Option<String>,
 }
 
 impl Receipt {
-    /// The JSON Schema of receipts.
+    /// Returns the JSON Schema of receipts.
     #[must_use]
     pub fn schema() -> serde_json::Value {
         schemars::schema_for!(Self).to_value()

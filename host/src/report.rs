@@ -1,11 +1,11 @@
-//! What strategies say, besides plans.
+//! What strategies report, besides plans.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::plan::Plan;
 
-/// What came of a strategy's `compact`.
+/// A strategy's response to `compact`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Report {
     pub(crate) answer: Answer,
@@ -15,28 +15,28 @@ pub(crate) struct Report {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
     Compacted(Plan),
-    /// Nothing should be done, and why.
+    /// Nothing should be done, with the reason in free text.
     Unchanged(String),
 }
 
-/// A strategy's answer to whether it is time, with its reason in its own words.
+/// A strategy's decision whether to compact now, with its reason in free text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// It is.
+    /// Compact now.
     Compact(String),
-    /// It is not.
+    /// Do not compact yet.
     Wait(String),
-    /// It has no opinion.
+    /// The strategy leaves the decision to the host.
     HostDecides,
 }
 
-/// A figure of a strategy's own.
+/// A strategy's own metric.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Metric {
-    /// Its name.
+    /// The name of the metric.
     pub name: String,
-    /// Its value.
+    /// The value of the metric.
     pub value: MetricValue,
 }
 
@@ -44,51 +44,51 @@ pub struct Metric {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum MetricValue {
-    /// A number of things.
+    /// A count.
     Count(u32),
-    /// A share or another number.
+    /// A share, or another number.
     Ratio(f64),
-    /// Yes or no.
+    /// A boolean.
     Flag(bool),
-    /// A word.
+    /// A text.
     Text(String),
 }
 
-/// Who a strategy says it is. All of it is its own claim.
+/// A strategy's description of itself. All of it is the strategy's own claim.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Introspection {
-    /// Short, in kebab-case.
+    /// A short name in kebab-case.
     pub name: String,
-    /// Its version.
+    /// The strategy's version.
     pub version: String,
-    /// One sentence.
+    /// A description in one sentence.
     pub description: String,
-    /// JSON Schema of its config; empty where it takes none.
+    /// JSON Schema of the config; empty if the strategy accepts none.
     pub config_schema: String,
-    /// The codes that its reasons use.
+    /// The codes of its reasons.
     pub reason_codes: Vec<String>,
     /// The names of its metrics.
     pub metric_names: Vec<String>,
-    /// The time that it asks for.
+    /// The time that a call needs, in milliseconds.
     pub timeout_ms: Option<u32>,
-    /// The memory that it asks for.
+    /// The memory that a call needs, in MiB.
     pub memory_mib: Option<u32>,
-    /// The fuel that it asks for.
+    /// The fuel that a call needs.
     pub fuel: Option<u64>,
-    /// What else it tells.
+    /// Further facts.
     pub metadata: Vec<Metric>,
 }
 
-/// How urgent a strategy's log line is.
+/// The severity of a strategy's log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum LogLevel {
-    /// For its author.
+    /// For the strategy's author.
     Debug,
-    /// For who wants to know.
+    /// For information.
     Info,
     /// Something is not as it should be.
     Warn,
@@ -96,23 +96,23 @@ pub enum LogLevel {
     Error,
 }
 
-/// What a component may reach, by what it imports.
+/// What a component has access to, by its imports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Permission {
-    /// Read the conversation that is to be compacted.
+    /// Reads the conversation that is compacted.
     Conversation,
-    /// Count tokens.
+    /// Counts tokens.
     Tokenizer,
-    /// Write log lines.
+    /// Writes log lines.
     Log,
-    /// Ask the host's model, where the user grants that.
+    /// Asks a model, if the strategy was granted one.
     Model,
 }
 
 impl Permission {
-    /// The name in receipts and listings.
+    /// Returns the name in receipts and listings.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -36,7 +36,7 @@ fn expand_prints_removed_messages_by_reference() {
     bench
         .run(&["expand", "abc"])
         .ends(2)
-        .says(&["`abc` is no reference; receipts and placeholders name them"]);
+        .says(&["expected a reference of 20 hex digits, found `abc`; receipts and placeholders name references"]);
     for json in [&["--json"][..], &[]] {
         let arguments = [&["expand", &first, "3f2a90c41be07d5512aa"][..], json].concat();
         let ran = bench.run(&arguments).ends(2).says(&[

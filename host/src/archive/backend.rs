@@ -1,22 +1,23 @@
-//! What archives lie in. All paths are from the archive's place on (`layout.rs`).
+//! Where an archive is stored: a folder, or an object store. Paths are relative to the archive's location
+//! (`layout.rs`).
 
 use std::io;
 use std::time::SystemTime;
 
 use super::folder::Folder;
 use super::layout::Role;
-use super::objects::{Objects, PROMPT};
-use super::room::Place;
+use super::objects::{Objects, PROMPT_REMOVAL};
+use super::slots::Slot;
 
-/// The most bytes that are stored under a reference. A unit holds a message with its pictures,
-/// of which providers take far less.
-pub(super) const MOST_BYTES: usize = 256 << 20;
+/// The most bytes that are stored under one reference. Providers accept far fewer bytes in one message, its
+/// pictures included.
+pub(super) const MAX_ENTRY_BYTES: usize = 256 << 20;
 
-/// The most bytes of what is read ahead of its turn, as one of many. So all of them together take
-/// no more than 64 MiB, whatever somebody planted.
+/// The most bytes of an entry that is read in parallel with others. Thus they take at most 64 MiB together,
+/// whatever an attacker stored.
 pub(super) const SMALL_BYTES: usize = 4 << 20;
 
-/// Why something cannot be done; its innermost cause says what happened.
+/// Why an operation failed. The innermost cause says what happened.
 pub(super) type Problem = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Clone)]
@@ -25,13 +26,13 @@ pub(super) enum Backend {
     Objects(Objects),
 }
 
-/// What is stored at a path.
+/// The content stored at a path, and when it was written.
 pub(super) struct Found {
     pub(super) written: SystemTime,
     pub(super) content: Vec<u8>,
 }
 
-/// Something that is the archive's own.
+/// A file or object of the archive.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) role: Role,
@@ -43,20 +44,20 @@ pub(super) struct Item {
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     pub(super) items: Vec<Item>,
-    /// Whether something else lies among them, which tells that this may be no archive. Of a
-    /// folder that is known to be one it is not told.
+    /// Whether there are other files or objects among the items, so that this may be no archive. Always false
+    /// for a folder that is known to be an archive.
     pub(super) has_foreign: bool,
 }
 
 impl Backend {
-    /// What is stored at a path; `None` if nothing is.
-    pub(super) async fn read(&self, path: &str, place: Place) -> Result<Option<Found>, Problem> {
+    /// Reads what is stored at a path; `None` if nothing is.
+    pub(super) async fn read(&self, path: &str, slot: Slot) -> Result<Option<Found>, Problem> {
         match self {
             Self::Objects(objects) => objects.read(path).await,
             Self::Folder(folder) => {
                 let (folder, path) = (folder.clone(), path.to_owned());
                 let work = move || {
-                    let _place = place;
+                    let _slot = slot;
                     folder.read(&path)
                 };
                 Ok(blocking(work).await?)
@@ -64,19 +65,19 @@ impl Backend {
         }
     }
 
-    /// As [`Backend::read`], but `None` also where there is more than [`SMALL_BYTES`]. (A store
-    /// over the network may have received it by then.)
+    /// Like [`Backend::read`], but also returns `None` for more than [`SMALL_BYTES`]. (A store over the
+    /// network may already have sent the content by then.)
     pub(super) async fn read_small(
         &self,
         path: &str,
-        place: Place,
+        slot: Slot,
     ) -> Result<Option<Found>, Problem> {
         match self {
             Self::Objects(objects) => objects.read_small(path).await,
             Self::Folder(folder) => {
                 let (folder, path) = (folder.clone(), path.to_owned());
                 let work = move || {
-                    let _place = place;
+                    let _slot = slot;
                     folder.read_small(&path)
                 };
                 Ok(blocking(work).await?)
@@ -84,19 +85,19 @@ impl Backend {
         }
     }
 
-    /// Stores what nobody sees before it is whole.
+    /// Stores content atomically: no reader sees a part of it.
     pub(super) async fn write(
         &self,
         path: &str,
         content: String,
-        place: Place,
+        slot: Slot,
     ) -> Result<(), Problem> {
         match self {
             Self::Objects(objects) => objects.write(path, content).await,
             Self::Folder(folder) => {
                 let (folder, path) = (folder.clone(), path.to_owned());
                 let work = move || {
-                    let _place = place;
+                    let _slot = slot;
                     folder.write(&path, content.as_bytes())
                 };
                 Ok(blocking(work).await?)
@@ -104,6 +105,7 @@ impl Backend {
         }
     }
 
+    /// Lists the items of the archive.
     pub(super) async fn list(&self) -> Result<Listing, Problem> {
         match self {
             Self::Objects(objects) => objects.list().await,
@@ -114,10 +116,10 @@ impl Backend {
         }
     }
 
-    /// Those of these unfinished files that nobody writes any more.
+    /// Returns those of these unfinished files that nobody is writing any more.
     pub(super) async fn abandoned(&self, items: Vec<Item>) -> Result<Vec<Item>, Problem> {
         match self {
-            // A store shows nothing before it is whole.
+            // A store shows no unfinished objects.
             Self::Objects(_) => Ok(Vec::new()),
             Self::Folder(folder) => {
                 let folder = folder.clone();
@@ -126,17 +128,17 @@ impl Backend {
         }
     }
 
-    /// Whether what is old may be removed by who looked at it before it was written again.
-    pub(super) const fn may_miss(&self) -> bool {
+    /// Whether another process may remove an object that was rewritten after it checked the object's age.
+    pub(super) const fn removals_may_race(&self) -> bool {
         matches!(self, Self::Objects(_))
     }
 
-    /// Waits until nobody does so any more with what is written by now.
-    pub(super) async fn settle(&self) -> Result<(), Problem> {
-        if self.may_miss() {
-            // Not by a timer, which not every runtime has.
+    /// Waits until no such removal of what is written by now is possible any more.
+    pub(super) async fn wait_for_removals(&self) -> Result<(), Problem> {
+        if self.removals_may_race() {
+            // Not a timer, because not every runtime has one.
             blocking(|| {
-                std::thread::sleep(PROMPT);
+                std::thread::sleep(PROMPT_REMOVAL);
                 Ok(())
             })
             .await?;
@@ -144,7 +146,7 @@ impl Backend {
         Ok(())
     }
 
-    /// Removes what [`Backend::list`] told of.
+    /// Removes items that [`Backend::list`] returned.
     pub(super) async fn remove(&self, items: Vec<Item>) -> Result<(), Problem> {
         match self {
             Self::Objects(objects) => objects.remove(items).await,
@@ -156,12 +158,14 @@ impl Backend {
     }
 }
 
-/// Why something of this size is neither read nor written.
+/// The error message for content above [`MAX_ENTRY_BYTES`], which is neither read nor written.
 pub(super) fn too_large(path: &str) -> String {
-    format!("`{path}` has more than {MOST_BYTES} bytes, the most that an archive stores as one")
+    format!(
+        "`{path}` has more than {MAX_ENTRY_BYTES} bytes, the most that one entry of an archive may have"
+    )
 }
 
-/// Waits for files without holding up a runtime, where there is one.
+/// Runs file operations without blocking the tokio runtime, if there is one.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {

@@ -1,4 +1,4 @@
-//! How much there is, and clearing what is old.
+//! Counts what an archive holds, and clears old content.
 
 use std::time::Duration;
 
@@ -7,23 +7,23 @@ use super::layout::Role;
 use super::{Archive, FRESH, Kind, STORING, age};
 use crate::error::ArchiveError;
 
-/// How much older than a record an entry is that is cleared with it: it may have been fresh when the record
-/// was begun.
+/// How much older than an undo record an entry must be to be cleared: the entry was not rewritten if it was
+/// younger than [`FRESH`] when the compaction began.
 const GRACE: Duration = FRESH.saturating_add(STORING);
 
-/// How much there is, or was.
+/// How much an archive holds, or how much was cleared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Contents {
-    /// Units, single messages, and texts around them.
+    /// Number of entries: units, single messages, and the texts around them.
     pub entries: u64,
-    /// Compactions that can be undone.
+    /// Number of compactions that can be undone.
     pub compactions: u64,
-    /// Files that runs are writing, or left when they were killed. They hold texts of
+    /// Number of files that are being written, or that a killed run left behind. They hold texts of
     /// conversations.
     pub unfinished: u64,
-    /// Bytes of all of it.
+    /// Bytes of all these together.
     pub bytes: u64,
 }
 
@@ -43,35 +43,38 @@ impl Contents {
 }
 
 impl Archive {
-    /// All that is there of the archive's. Other files that lie among it are passed over.
+    /// Counts what the archive holds. Other files in its folder are ignored.
     ///
     /// # Errors
-    /// The archive cannot be read.
+    /// Returns an error if the archive cannot be read.
     pub async fn contents(&self) -> Result<Contents, ArchiveError> {
         let listing = self.backend.list().await;
         let listing = listing.map_err(|problem| self.failed("list", &*problem))?;
         Ok(Contents::of(&listing.items))
     }
 
-    /// What [`Archive::clear`] would clear.
+    /// Counts what [`Archive::clear`] would clear.
     ///
     /// # Errors
-    /// The archive cannot be read; or a store holds other objects where the archive's should be.
+    /// Returns an error if the archive cannot be read, or if a store holds other objects among the archive's.
     pub async fn old(&self, than: Duration) -> Result<Contents, ArchiveError> {
         Ok(Contents::of(self.find_old(than).await?.iter().flatten()))
     }
 
-    /// Clears the records of compactions older than this, and what nobody named since a day and an
-    /// hour before. So what is younger can still be undone. What others store meanwhile stays, also what
-    /// lay there unnamed for so long and is written again in the moment when it is cleared. (Of a
-    /// store, unless it removes something after it did not answer in time, or this is ended just
-    /// then, or clears what is younger than an hour.) Clears also what killed runs left unfinished, of any age.
+    /// Clears the undo records of compactions that are older than `than`, and entries that were not stored
+    /// again since a day and an hour before that. Younger compactions can still be undone. Also clears the
+    /// unfinished files of killed runs, whatever their age. Returns how much was cleared.
     ///
-    /// Removes nothing but files that have an archive's names and lie where it puts them.
+    /// Other processes may store content at the same time: it is kept, even if it is an old entry that is
+    /// rewritten at the moment of its removal. (In an object store this does not hold if the store performs a
+    /// removal after its request timed out, if this process is killed at that moment, or if `than` is less
+    /// than an hour.)
+    ///
+    /// Removes only files that have an archive's names, in the archive's own folders.
     ///
     /// # Errors
-    /// The archive cannot be read or written; what was cleared until then is gone. Or a store
-    /// holds other objects where the archive's should be; then nothing was cleared.
+    /// Returns an error if the archive cannot be read or written; what was cleared until then is gone. Also
+    /// returns an error if a store holds other objects among the archive's; then nothing was cleared.
     pub async fn clear(&self, than: Duration) -> Result<Contents, ArchiveError> {
         let old = self.find_old(than).await?;
         let contents = Contents::of(old.iter().flatten());
@@ -82,12 +85,12 @@ impl Archive {
         Ok(contents)
     }
 
-    /// What can be cleared, in the order in which it has to go. Records first: where it ends half
-    /// way, none is left that names what is gone.
+    /// Finds what can be cleared, in the order of removal. Records come first: if clearing is interrupted, no
+    /// record names an entry that is gone.
     async fn find_old(&self, than: Duration) -> Result<[Vec<Item>; 3], ArchiveError> {
         let listing = self.backend.list().await;
         let listing = listing.map_err(|problem| self.failed("list", &*problem))?;
-        // A folder is marked; of a store nothing but its names tells that it is an archive.
+        // A folder has a marker file. A store is known to be an archive only by the names in it.
         if listing.has_foreign && matches!(self.backend, Backend::Objects(_)) {
             return Err(ArchiveError::Foreign {
                 place: self.place.to_string(),

@@ -1,4 +1,4 @@
-//! Archives over the network: S3 and all that speaks it, Google Cloud Storage, Azure.
+//! Archives over the network: stores with the S3 protocol, Google Cloud Storage, Azure.
 
 use std::io;
 use std::sync::Arc;
@@ -17,22 +17,22 @@ use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, R
 use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::backend::MOST_BYTES;
-use super::{Archive, place};
+use super::backend::MAX_ENTRY_BYTES;
+use super::{Archive, location};
 
-/// Time of one request, its answer included.
+/// Time limit of one request, including its response.
 const REQUEST_TIME: Duration = Duration::from_secs(15);
 const CONNECT_TIME: Duration = Duration::from_secs(5);
-/// After so long a request is not sent again.
+/// After this time a request is not retried.
 const RETRY_TIME: Duration = Duration::from_secs(20);
 const RETRIES: usize = 3;
-/// Bytes of answers that are held at once, whatever somebody planted: those that are read at once
-/// could each be as large as an entry may be.
-const MOST_AT_ONCE: usize = 2 * MOST_BYTES;
-/// Bytes that one permit stands for.
+/// The most bytes of all responses that are in memory at once. Without this limit each response could be as
+/// large as an entry may be, if an attacker stored such objects.
+const MAX_RESPONSE_BYTES: usize = 2 * MAX_ENTRY_BYTES;
+/// Bytes per permit of the semaphore.
 const PIECE: usize = 64 << 10;
 
-/// The archive at a URL whose scheme is known; `rest` is what stands behind it.
+/// Opens the archive at a URL of a supported scheme; `rest` is the part after `://`.
 pub(super) fn store<K: AsRef<str>, V: Into<String>>(
     scheme: &str,
     url: &str,
@@ -47,9 +47,9 @@ pub(super) fn store<K: AsRef<str>, V: Into<String>>(
     let time = match time.map(|(_, typed)| humantime::parse_duration(typed)) {
         None => REQUEST_TIME,
         Some(Ok(time)) if !time.is_zero() => time,
-        Some(_) => return Err("`timeout` is a time such as 15s".to_owned()),
+        Some(_) => return Err("expected `timeout` to be a time such as 15s".to_owned()),
     };
-    // It would be a part of no prefix, or of one that nobody is shown.
+    // Neither would become a part of the prefix, or a part that `location::without_secrets` hides.
     if rest.contains(['?', '#']) {
         return Err("an archive's URL has neither `?` nor `#`".to_owned());
     }
@@ -58,7 +58,7 @@ pub(super) fn store<K: AsRef<str>, V: Into<String>>(
         is_here: options
             .iter()
             .any(|(key, value)| key.contains("endpoint") && is_here(value)),
-        room: Arc::new(Semaphore::new(MOST_AT_ONCE / PIECE)),
+        memory: Arc::new(Semaphore::new(MAX_RESPONSE_BYTES / PIECE)),
     };
     let retry = RetryConfig {
         backoff: BackoffConfig {
@@ -86,7 +86,7 @@ pub(super) fn store<K: AsRef<str>, V: Into<String>>(
     }
     let store = match scheme {
         "s3" => built!(
-            // Not all that speaks S3 knows how to delete many at once.
+            // Not every S3 store supports bulk deletion.
             AmazonS3Builder::new().with_config(AmazonS3ConfigKey::DisableBulkDelete, "true")
         ),
         "gs" => built!(GoogleCloudStorageBuilder::new()),
@@ -94,7 +94,7 @@ pub(super) fn store<K: AsRef<str>, V: Into<String>>(
     };
     let store = store.map_err(|error| error.to_string())?;
     let prefix = rest.split_once('/').map_or("", |(_, prefix)| prefix);
-    Ok(Archive::on(store, prefix, place::shown(url)))
+    Ok(Archive::on(store, prefix, location::without_secrets(url)))
 }
 
 /// Whether an address is plain http on this machine.
@@ -106,15 +106,15 @@ fn is_here(address: &str) -> bool {
     })
 }
 
-/// Makes connections by the TLS that baler has anyway.
+/// Creates HTTP clients with the TLS library that baler already uses.
 #[derive(Debug)]
 struct Connector {
-    /// Of one request.
+    /// Time limit of one request.
     time: Duration,
-    /// The store is on this machine.
+    /// Whether the store is on this machine.
     is_here: bool,
-    /// For answers, in pieces.
-    room: Arc<Semaphore>,
+    /// Permits for the memory of responses, one for each [`PIECE`].
+    memory: Arc<Semaphore>,
 }
 
 impl HttpConnector for Connector {
@@ -129,7 +129,7 @@ impl HttpConnector for Connector {
         Ok(HttpClient::new(Bounded {
             http,
             may_be_plain: self.is_here || may_be_plain.as_deref() == Some("true"),
-            room: self.room.clone(),
+            memory: self.memory.clone(),
         }))
     }
 }
@@ -140,7 +140,7 @@ impl Connector {
         let tls = rustls::ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?;
         let tls = if self.is_here {
-            // Never used. So a machine without certificates can have a store of its own.
+            // Never used. A machine without certificates can thus run a store for itself.
             tls.with_root_certificates(rustls::RootCertStore::empty())
         } else {
             tls.with_platform_verifier()?
@@ -148,9 +148,9 @@ impl Connector {
         let mut http = reqwest::Client::builder()
             .tls_backend_preconfigured(tls.with_no_client_auth())
             .user_agent(concat!("baler/", env!("CARGO_PKG_VERSION")))
-            // A signature is for one address.
+            // A signature is valid for one address only.
             .redirect(reqwest::redirect::Policy::none())
-            // All retries are counted by the store.
+            // The store does all retries, and counts them.
             .retry(reqwest::retry::never())
             .connect_timeout(CONNECT_TIME)
             .timeout(self.time);
@@ -161,32 +161,32 @@ impl Connector {
     }
 }
 
-/// Sends requests, and reads answers whole and not beyond a limit.
+/// Sends requests, and reads whole responses up to a limit.
 #[derive(Debug)]
 struct Bounded {
     http: reqwest::Client,
     may_be_plain: bool,
-    room: Arc<Semaphore>,
+    memory: Arc<Semaphore>,
 }
 
-/// What there is of an answer, with the room that it takes for as long as it is held.
+/// The received part of a response, with its memory permits.
 struct Received {
     bytes: Vec<u8>,
-    room: Arc<Semaphore>,
+    memory: Arc<Semaphore>,
     taken: Option<OwnedSemaphorePermit>,
 }
 
 impl Received {
-    fn new(room: Arc<Semaphore>) -> Self {
+    fn new(memory: Arc<Semaphore>) -> Self {
         Self {
             bytes: Vec::new(),
-            room,
+            memory,
             taken: None,
         }
     }
 
-    /// Appends a piece; `None` where there is no room for it. It does not wait for any: whoever
-    /// has the room may be waiting for this answer.
+    /// Appends a piece; `None` if no permit is free. It does not wait for one, because their holder may be
+    /// waiting for this response.
     fn append(&mut self, piece: &[u8]) -> Option<()> {
         let wanted = (self.bytes.len() + piece.len()).div_ceil(PIECE);
         let held = self
@@ -195,7 +195,7 @@ impl Received {
             .map_or(0, OwnedSemaphorePermit::num_permits);
         if wanted > held {
             let more = u32::try_from(wanted - held).ok()?;
-            let more = self.room.clone().try_acquire_many_owned(more).ok()?;
+            let more = self.memory.clone().try_acquire_many_owned(more).ok()?;
             match &mut self.taken {
                 Some(taken) => taken.merge(more),
                 none => *none = Some(more),
@@ -220,24 +220,26 @@ impl HttpService for Bounded {
             |what: &'static str| HttpError::new(HttpErrorKind::Unknown, io::Error::other(what));
         if parts.uri.scheme_str() != Some("https") && !self.may_be_plain {
             return Err(refused(
-                "the address is plain http; allow that by `AWS_ALLOW_HTTP=true`, or name one with https",
+                "expected an https address, found plain http; use https, or allow http with `AWS_ALLOW_HTTP=true`",
             ));
         }
         let url: reqwest::Url = parts
             .uri
             .to_string()
             .parse()
-            .map_err(|_| refused("the address is no URL"))?;
+            .map_err(|_| refused("the address is not a URL"))?;
         let mut sent = reqwest::Request::new(parts.method, url);
         *sent.headers_mut() = parts.headers;
         *sent.body_mut() = Some(body.collect().await?.to_bytes().into());
         let mut answer = self.http.execute(sent).await.map_err(broken)?;
-        let mut received = Received::new(self.room.clone());
+        let mut received = Received::new(self.memory.clone());
         while let Some(piece) = answer.chunk().await.map_err(broken)? {
-            if piece.len() > MOST_BYTES - received.bytes.len() {
-                return Err(refused("the answer is too large to be an entry"));
+            if piece.len() > MAX_ENTRY_BYTES - received.bytes.len() {
+                return Err(refused(
+                    "the response is larger than an entry of an archive may be",
+                ));
             }
-            received.append(&piece).ok_or_else(no_room)?;
+            received.append(&piece).ok_or_else(out_of_memory)?;
         }
         let mut response = HttpResponse::new(Bytes::from_owner(received).into());
         *response.status_mut() = answer.status();
@@ -246,7 +248,7 @@ impl HttpService for Bounded {
     }
 }
 
-/// What broke, without the URL, which may be signed.
+/// Converts an error, without the URL, which may contain a signature.
 fn broken(error: reqwest::Error) -> HttpError {
     let kind = if error.is_timeout() {
         HttpErrorKind::Timeout
@@ -258,12 +260,12 @@ fn broken(error: reqwest::Error) -> HttpError {
     HttpError::new(kind, error.without_url())
 }
 
-/// It is asked again a moment later.
-fn no_room() -> HttpError {
+/// The error for a response that exceeds the memory limit. The store retries after it.
+fn out_of_memory() -> HttpError {
     HttpError::new(
         HttpErrorKind::Interrupted,
         io::Error::other(format!(
-            "answers of the store take more than {MOST_AT_ONCE} bytes at once; read fewer large entries at once"
+            "responses of the store take more than {MAX_RESPONSE_BYTES} bytes at once; read fewer large entries at once"
         )),
     )
 }
@@ -273,22 +275,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_take_no_more_memory_together_than_there_is() {
-        let room = Arc::new(Semaphore::new(2));
-        let mut one = Received::new(room.clone());
-        one.append(&[1; PIECE]).expect("there is room");
-        one.append(&[2]).expect("there is room");
-        let mut other = Received::new(room.clone());
+    fn responses_share_the_memory_limit() {
+        let memory = Arc::new(Semaphore::new(2));
+        let mut one = Received::new(memory.clone());
+        one.append(&[1; PIECE]).expect("memory is free");
+        one.append(&[2]).expect("memory is free");
+        let mut other = Received::new(memory.clone());
         assert!(other.append(&[3]).is_none());
         assert!(other.bytes.is_empty());
         // It is held for as long as its bytes are.
         let mut bytes = Bytes::from_owner(one);
         let end = bytes.split_off(PIECE);
         drop(bytes);
-        assert_eq!((&end[..], room.available_permits()), (&b"\x02"[..], 0));
+        assert_eq!((&end[..], memory.available_permits()), (&b"\x02"[..], 0));
         drop(end);
-        other.append(&[3]).expect("there is room again");
+        other.append(&[3]).expect("memory is free again");
         drop(other);
-        assert_eq!(room.available_permits(), 2);
+        assert_eq!(memory.available_permits(), 2);
     }
 }

@@ -1,5 +1,5 @@
-//! An archive in a folder. No link in it is followed, nothing but regular files is read, and
-//! nothing but the archive's own names is removed.
+//! An archive in a folder. It follows no links inside the folder, reads only regular files, and removes only
+//! files that have an archive's names.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -9,46 +9,46 @@ use std::sync::Arc;
 
 use tempfile::NamedTempFile;
 
-use super::backend::{Found, Item, Listing, MOST_BYTES, SMALL_BYTES, too_large};
+use super::backend::{Found, Item, Listing, MAX_ENTRY_BYTES, SMALL_BYTES, too_large};
 use super::layout::{FOLDERS, MARK, MARKER, Role, STAGED, STAGED_LETTERS, STAGING};
 use crate::error::{ArchiveError, HostError};
 use crate::files::{self, Links};
 use crate::staged;
 use crate::state;
 
-const NOTHING: &str = "nothing was stored there yet, or the archive is somewhere else";
+const NOTHING: &str = "nothing was stored there yet, or the archive is in another place";
 const FOREIGN: &str = "the folder has no file `baler-archive` and holds files that no archive wrote; an archive needs a folder of its own";
-const NO_FOLDER: &str = "`entries`, `undo` and `staging` have to be folders, and at least one of them is a link or a file";
+const NO_FOLDER: &str = "expected `entries`, `undo` and `staging` to be folders, but at least one of them is a link or a file";
 const OTHER_MARK: &str =
-    "its file `baler-archive` is not of version 1; take the baler that wrote it";
+    "its file `baler-archive` is not of version 1; use the version of baler that wrote it";
 
 #[derive(Debug, Clone)]
 pub(super) struct Folder {
     path: Arc<Path>,
 }
 
-/// What a folder looks like.
-enum Standing {
-    /// An archive made it its own.
+/// What a folder holds.
+enum FolderState {
+    /// An archive, with its marker file.
     Marked,
-    /// There is no marker, and there are no names but an archive's: one of an earlier baler, or
-    /// one that is being made.
+    /// No marker file, and only names of an archive: an archive of an earlier version of baler, or one that
+    /// is being created.
     Unmarked,
     Empty,
 }
 
 impl Folder {
-    /// Makes the archive where the folder is not there or empty. Removes unfinished files that
-    /// nobody writes any more: they hold texts of conversations.
+    /// Opens the archive, and creates it if the folder is missing or empty. Removes unfinished files that
+    /// nobody is writing any more, because they hold texts of conversations.
     pub(super) fn open(path: &Path) -> Result<Self, HostError> {
         foreign_first(path, state::private_folder(path))?;
-        let standing = standing(path)?;
-        // Nobody else reads what stands in them, even where others may look into the folder.
+        let found = folder_state(path)?;
+        // Private even if other users may read the archive's folder itself.
         for inner in FOLDERS {
             state::private_folder(&path.join(inner))?;
         }
         let folder = Self::at(path)?;
-        if !matches!(standing, Standing::Marked) {
+        if !matches!(found, FolderState::Marked) {
             folder
                 .write(MARKER, MARK.as_bytes())
                 .map_err(|source| HostError::Io {
@@ -57,18 +57,18 @@ impl Folder {
                     source,
                 })?;
         }
-        // Not what it was opened for; `clear` tells what cannot be removed.
+        // Opening does not depend on this; `clear` reports what cannot be removed.
         let _ = folder.clear_abandoned();
         Ok(folder)
     }
 
-    /// The archive that is there. Creates and removes nothing.
+    /// Opens an existing archive. Creates and removes nothing.
     pub(super) fn existing(path: &Path) -> Result<Self, HostError> {
         if !path.is_dir() {
             return Err(refused(path, NOTHING));
         }
         foreign_first(path, state::check_private(path))?;
-        if matches!(standing(path)?, Standing::Empty) {
+        if matches!(folder_state(path)?, FolderState::Empty) {
             return Err(refused(path, NOTHING));
         }
         for inner in FOLDERS.map(|inner| path.join(inner)) {
@@ -79,7 +79,7 @@ impl Folder {
         Self::at(path)
     }
 
-    /// The same folder, wherever the program goes.
+    /// Resolves the path, so that it stays valid if the program changes its working folder.
     fn at(path: &Path) -> Result<Self, HostError> {
         let path = fs::canonicalize(path).map_err(|source| failed(path, source))?;
         Ok(Self { path: path.into() })
@@ -89,7 +89,7 @@ impl Folder {
         read(&self.path, path)
     }
 
-    /// `None` also where it is not small.
+    /// Like `read`, but also returns `None` for more than [`SMALL_BYTES`].
     pub(super) fn read_small(&self, path: &str) -> io::Result<Option<Found>> {
         let Some(file) = open_regular(&self.path, path)? else {
             return Ok(None);
@@ -99,15 +99,14 @@ impl Folder {
         Ok(content.map(|content| Found { written, content }))
     }
 
-    /// Puts a file in its place, whole or not at all, and so that it outlasts a crash of the
-    /// machine.
+    /// Writes a file atomically, and so that it survives a crash of the machine.
     pub(super) fn write(&self, path: &str, content: &[u8]) -> io::Result<()> {
         let mut staged = self.staged()?;
-        // Not by `NamedTempFile` itself, whose errors name the temporary file.
+        // Not through `NamedTempFile` itself, because its errors name the temporary file.
         staged.as_file_mut().write_all(content)?;
         staged.as_file().sync_all()?;
         let place = self.path.join(path);
-        // The lock is held until the file has its place.
+        // Keeps the lock until the file has its final name.
         let _written = staged.persist(&place).map_err(|error| error.error)?;
         match place.parent() {
             Some(folder) => files::sync_folder(folder),
@@ -115,13 +114,13 @@ impl Folder {
         }
     }
 
-    /// An empty file that is locked as long as it is written, so that it can be told from what a
-    /// killed run left.
+    /// Creates an empty file that stays locked while it is written, which distinguishes it from the file of a
+    /// killed run.
     fn staged(&self) -> io::Result<NamedTempFile> {
         staged::begin(&self.path.join(STAGING), "", STAGED, STAGED_LETTERS)
     }
 
-    /// All that is the archive's.
+    /// Lists all files of the archive.
     pub(super) fn list(&self) -> io::Result<Listing> {
         let mut all = Listing::default();
         for inner in FOLDERS {
@@ -130,7 +129,7 @@ impl Folder {
         Ok(all)
     }
 
-    /// Those of these unfinished files that nobody writes any more.
+    /// Returns those of these unfinished files that nobody is writing any more.
     pub(super) fn abandoned(&self, items: Vec<Item>) -> io::Result<Vec<Item>> {
         let mut abandoned = Vec::new();
         for item in items {
@@ -141,8 +140,7 @@ impl Folder {
         Ok(abandoned)
     }
 
-    /// Removes files; not those that were written again since they were listed, or are still
-    /// being written.
+    /// Removes files, except those that were rewritten since they were listed or are still being written.
     pub(super) fn remove(&self, items: &[Item]) -> io::Result<()> {
         for item in items {
             match item.role {
@@ -152,7 +150,7 @@ impl Folder {
                     if claimed.is_some() {
                         remove_if_there(&self.path.join(&item.path))?;
                     }
-                    // Unlocked not before it is gone.
+                    // Unlocks the file only after its removal.
                     drop(claimed);
                 }
             }
@@ -160,8 +158,9 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes a file that was not written again since it was listed. It is moved aside first: who
-    /// writes it at this very moment has his in its place, or it is the one that was moved.
+    /// Removes a file, unless it was rewritten since it was listed. The file is moved aside first. If another
+    /// process writes it at that moment, the new file is either in its place already, or is the one that was
+    /// moved, and then `finish_removal` puts it back.
     fn remove_as_listed(&self, item: &Item) -> io::Result<()> {
         let place = self.path.join(&item.path);
         if !is_as_listed(&place, item) {
@@ -169,18 +168,19 @@ impl Folder {
         }
         let aside = self.path.join(aside(&item.path));
         match fs::rename(&place, &aside) {
-            // Somebody else clears too.
+            // Another process clears the archive too.
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             moved => moved?,
         }
-        settle(&place, &aside, item)
+        finish_removal(&place, &aside, item)
     }
 
     fn clear_abandoned(&self) -> io::Result<()> {
         self.remove(&list(&self.path, STAGING)?.items)
     }
 
-    /// An unfinished file whose writer is gone, locked; `None` if it has one, or is gone itself.
+    /// Locks an unfinished file whose writer has ended. Returns `None` if its writer still runs, or if the
+    /// file is gone.
     fn claim(&self, path: &str) -> io::Result<Option<File>> {
         let Some(file) = open_regular(&self.path, path)? else {
             return Ok(None);
@@ -189,11 +189,11 @@ impl Folder {
     }
 }
 
-/// Removes what was moved aside; what is not as it was listed goes back to its place.
-fn settle(place: &Path, aside: &Path, item: &Item) -> io::Result<()> {
+/// Removes the file that was moved aside, or puts it back if it was rewritten since it was listed.
+fn finish_removal(place: &Path, aside: &Path, item: &Item) -> io::Result<()> {
     if !is_as_listed(aside, item) {
         match fs::hard_link(aside, place) {
-            // Somebody wrote it once more; or clears too, and then it was an old one.
+            // Another process wrote the file again; or it clears the archive too, and the file was old.
             Err(error)
                 if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {}
             // Not every file system has hard links.
@@ -212,33 +212,33 @@ fn is_as_listed(place: &Path, item: &Item) -> bool {
         .is_ok_and(|now| now.is_file() && now.modified().is_ok_and(|now| now == item.written))
 }
 
-/// Where a file is moved that is removed. Unlike one in `staging` it is locked by nobody, and has a name
-/// of which others go by the age: they remove an old one, and leave one that was just written.
+/// Returns where a file is moved before its removal. Unlike a file in `staging` it is not locked: other
+/// processes remove a file of such a name if it is old, and leave it if it was just written.
 fn aside(path: &str) -> String {
-    // Different ones each time, by chance.
+    // A random number, so that names do not collide.
     let number = RandomState::new().build_hasher().finish() % 1_000_000_000;
     format!("{path}#{number}")
 }
 
 fn remove_if_there(place: &Path) -> io::Result<()> {
     match fs::remove_file(place) {
-        // Somebody else clears too.
+        // Another process clears the archive too.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
 }
 
-/// Of a folder that is open to others, and is no archive's: that. To close it to them, as the other
-/// error advises, would be wrong.
+/// Prefers the error that a folder is no archive to the error that it is open to other users: to close a
+/// foreign folder to them, as the latter advises, would be wrong.
 fn foreign_first(path: &Path, checked: Result<(), HostError>) -> Result<(), HostError> {
     match checked {
-        Err(error @ HostError::NotPrivate { .. }) => Err(standing(path).err().unwrap_or(error)),
+        Err(error @ HostError::NotPrivate { .. }) => Err(folder_state(path).err().unwrap_or(error)),
         checked => checked,
     }
 }
 
-/// Whether a folder is an archive, or can become one.
-fn standing(path: &Path) -> Result<Standing, HostError> {
+/// Checks that a folder is an archive or can become one.
+fn folder_state(path: &Path) -> Result<FolderState, HostError> {
     for inner in FOLDERS {
         match fs::symlink_metadata(path.join(inner)) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -248,15 +248,15 @@ fn standing(path: &Path) -> Result<Standing, HostError> {
         }
     }
     match read(path, MARKER).map_err(|error| failed(path, error))? {
-        Some(found) if found.content == MARK.as_bytes() => return Ok(Standing::Marked),
+        Some(found) if found.content == MARK.as_bytes() => return Ok(FolderState::Marked),
         Some(_) => return Err(refused(path, OTHER_MARK)),
         None => {}
     }
-    let mut standing = Standing::Empty;
+    let mut state = FolderState::Empty;
     for entry in fs::read_dir(path).map_err(|error| failed(path, error))? {
         let name = entry.map_err(|error| failed(path, error))?.file_name();
-        standing = Standing::Unmarked;
-        // Somebody else makes the archive at the same time.
+        state = FolderState::Unmarked;
+        // Another process creates the archive at the same time.
         if name.to_str() == Some(MARKER) {
             continue;
         }
@@ -268,10 +268,10 @@ fn standing(path: &Path) -> Result<Standing, HostError> {
             return Err(refused(path, FOREIGN));
         }
     }
-    Ok(standing)
+    Ok(state)
 }
 
-/// What lies in one of an archive's folders.
+/// Lists one of an archive's folders.
 fn list(root: &Path, inner: &str) -> io::Result<Listing> {
     let mut listing = Listing::default();
     let entries = match fs::read_dir(root.join(inner)) {
@@ -280,7 +280,7 @@ fn list(root: &Path, inner: &str) -> io::Result<Listing> {
     };
     for entry in entries {
         let entry = entry?;
-        // Of a link it is the link's own.
+        // For a link, this is the metadata of the link itself.
         let metadata = match entry.metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             metadata => metadata?,
@@ -306,7 +306,7 @@ fn read(root: &Path, path: &str) -> io::Result<Option<Found>> {
         return Ok(None);
     };
     let written = file.metadata()?.modified()?;
-    match files::read_within(file, MOST_BYTES)? {
+    match files::read_within(file, MAX_ENTRY_BYTES)? {
         Some(content) => Ok(Some(Found { written, content })),
         None => Err(io::Error::other(too_large(path))),
     }
@@ -363,19 +363,19 @@ mod tests {
     }
 
     #[test]
-    fn what_was_moved_aside_goes_back_where_it_is_not_what_was_listed() {
+    fn finish_removal_puts_back_a_file_that_was_rewritten() {
         let (_place, folder, item) = with_an_old_entry();
         let place = folder.path.join(PATH);
         let aside = folder.path.join(aside(PATH));
-        // Somebody wrote it between the look and the move.
+        // Another process wrote it between the check and the move.
         folder.write(PATH, b"[1]").expect("is written");
         fs::rename(&place, &aside).expect("is moved");
-        settle(&place, &aside, &item).expect("goes back");
+        finish_removal(&place, &aside, &item).expect("goes back");
         assert!(is_there(&folder) && !aside.exists());
-        // And once more behind the move.
+        // And again after the move.
         fs::rename(&place, &aside).expect("is moved");
         folder.write(PATH, b"[1]").expect("is written");
-        settle(&place, &aside, &item).expect("stays");
+        finish_removal(&place, &aside, &item).expect("stays");
         assert!(is_there(&folder) && !aside.exists());
 
         let item = old_entry(&folder);
@@ -385,14 +385,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_run_moved_aside_is_known_by_its_name() {
+    fn a_file_that_was_moved_aside_counts_as_unfinished() {
         for _ in 0..100 {
             assert_eq!(Role::of(&aside(PATH)), Some(Role::Unfinished));
         }
     }
 
     #[test]
-    fn what_is_written_while_it_is_removed_is_there_afterwards() {
+    fn a_file_that_is_written_during_its_removal_survives() {
         let (_place, folder, mut item) = with_an_old_entry();
         for _ in 0..200 {
             std::thread::scope(|scope| {

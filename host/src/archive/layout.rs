@@ -1,45 +1,44 @@
-//! The names that an archive writes. What is called otherwise is not the archive's, and is
-//! neither counted nor removed.
+//! The names of an archive's files. Files with other names are neither counted nor removed.
 
 use std::ffi::OsStr;
 
 use super::Kind;
 use crate::reference::is_reference;
 
-/// The file by which a folder is known to be an archive.
+/// The file that marks a folder as an archive.
 pub(super) const MARKER: &str = "baler-archive";
-/// What [`MARKER`] says.
+/// The content of [`MARKER`].
 pub(super) const MARK: &str = "baler archive, version 1\n";
 
 /// The folder of files that are being written.
 pub(super) const STAGING: &str = "staging";
-/// A file in it is called by so many random letters and digits, and this.
+/// The end of the name of a file in [`STAGING`], after [`STAGED_LETTERS`] random letters and digits.
 pub(super) const STAGED: &str = ".part";
 pub(super) const STAGED_LETTERS: usize = 16;
 
 /// All folders of an archive.
 pub(super) const FOLDERS: [&str; 3] = [Kind::Entry.folder(), Kind::Undo.folder(), STAGING];
 
-/// Whether something of this name in the folder of an archive is the archive's.
+/// Whether a file or folder of this name, directly in an archive's folder, belongs to the archive.
 pub(super) fn is_own(name: &OsStr) -> bool {
     name == MARKER || FOLDERS.iter().any(|folder| name == *folder)
 }
 
-/// What a file of an archive is for.
+/// The purpose of a file of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Stored(Kind),
-    /// Begun by a run that may have been killed.
+    /// Being written, or left behind by a killed run.
     Unfinished,
 }
 
-/// Where something is stored, from the archive's place on.
+/// Returns where content is stored, relative to the archive's location.
 pub(super) fn path_of(kind: Kind, reference: &str) -> String {
     format!("{}/{reference}.json", kind.folder())
 }
 
 impl Role {
-    /// The role of what lies at this path, from the archive's place on; `None` if the archive
+    /// Returns the role of the file at this path, relative to the archive's location; `None` if the archive
     /// writes no such name.
     pub(super) fn of(path: &str) -> Option<Self> {
         let (folder, name) = path.split_once('/')?;
@@ -47,8 +46,8 @@ impl Role {
             return is_staged(name).then_some(Self::Unfinished);
         }
         let kind = Kind::ALL.into_iter().find(|kind| kind.folder() == folder)?;
-        // What `gc` moves aside has a number behind the name, and so had unfinished files before there
-        // was a folder for them.
+        // A file that `gc` moved aside has a number after its name. So had unfinished files before the
+        // folder `staging` existed.
         let (name, number) = match name.split_once('#') {
             Some((name, number)) => (name, Some(number)),
             None => (name, None),

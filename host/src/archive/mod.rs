@@ -1,17 +1,17 @@
-//! What left a conversation, stored before the result is handed over (invariant I6).
+//! The archive: removed content, stored before the caller gets the result of a compaction (invariant I6).
 
 mod layout;
 mod backend;
 mod folder;
 mod objects;
-mod place;
+mod location;
 pub(crate) mod retrieve;
-mod room;
+mod slots;
 #[cfg(feature = "cloud")]
 mod cloud;
 mod undo;
-mod left;
-mod shown;
+mod store;
+mod render;
 mod clearing;
 
 use std::collections::BTreeMap;
@@ -30,40 +30,57 @@ pub use crate::error::ArchiveError;
 pub use clearing::Contents;
 pub use retrieve::Retrieve;
 
-/// The stores that [`Archive::on`] takes.
+/// The crate whose stores [`Archive::on`] accepts.
 pub use object_store;
 
-pub(crate) use left::Stored;
+pub(crate) use store::Stored;
 
 use crate::error::HostError;
 use crate::reference::{is_reference, reference_of};
-use backend::{Backend, Found, MOST_BYTES};
+use backend::{Backend, Found, MAX_ENTRY_BYTES};
 use folder::Folder;
 use layout::path_of;
 use objects::Objects;
-use room::Room;
+use slots::Slots;
 
-/// Entries that one caller reads or writes at once, as far as all callers together leave room.
-const AT_ONCE: usize = 16;
+/// The most entries that one call reads or writes at once; all calls together have the limit of `slots.rs`.
+const CONCURRENCY: usize = 16;
 
-/// An entry that is older than this is written again when it is named again. So when a record is
-/// begun, no entry that it names is older, and what is old can be cleared by age alone, whoever
-/// writes meanwhile.
+/// An entry that is older than this is rewritten when it is stored again. So no entry is older when a record
+/// that names it is begun, and old entries can be cleared by their age alone, while others write.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A compaction takes less than this from its first look at an entry until its record is written.
-/// What is younger nobody clears while others store.
+/// A compaction takes less than this from its first check of an entry until its record is written. Nobody
+/// clears younger entries while others store.
 const STORING: Duration = Duration::from_secs(60 * 60);
 
-/// Units of conversations, each under the digest of its messages, so that none is stored twice;
-/// single messages, as they were before a repair; and for each compaction what it is undone by.
+/// Store of removed content: units of conversations, single messages as they were before a repair, and an
+/// undo record for each compaction.
 ///
-/// A clone is the same archive. Many may use one place at once, in one process or several: what
-/// is under a reference is the same, whoever writes it, and appears whole or not at all.
+/// The key of an entry, its reference, is the beginning of the SHA-256 of its content, so no entry is stored
+/// twice. Writes are atomic. Several processes may use one archive at once. Clones share the archive.
+///
+/// ```
+/// use baler_host::{Archive, Budget, Host, Request, Strategy};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let turn = r#"{"role": "user", "content": "And the next day?"}, {"role": "assistant", "content": "No flights."}"#;
+/// # let body = format!(r#"{{"model": "gpt-4o", "messages": [{}]}}"#, [turn; 40].join(","));
+/// let archive = Archive::in_memory();
+/// let host = Host::builder().archive(archive.clone()).build()?;
+/// let request = Request::new(Budget::Share(0.5));
+/// let compaction = host.compact(&host.read(body.as_str())?, &[Strategy::truncate()], &request).await?;
+/// let removed = compaction.receipt().archive.as_deref().unwrap_or_default();
+/// let text = archive.text(&removed[0].reference).await?;               // one unit, as text
+/// assert!(text.starts_with('['));                                      // such as `[user]`
+/// let undo = compaction.receipt().undo.as_deref().expect("units were removed");
+/// assert_eq!(archive.undo(undo).await?, body);                         // the whole document
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 pub struct Archive {
     backend: Backend,
-    room: Room,
+    slots: Slots,
     place: Arc<str>,
 }
 
@@ -73,12 +90,12 @@ impl fmt::Debug for Archive {
     }
 }
 
-/// What is stored under a reference.
+/// The kind of content under a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A JSON list: the messages of a unit, or texts that stand around messages.
+    /// A JSON list: the messages of a unit, or the texts around messages.
     Entry,
-    /// How a compaction is undone.
+    /// An undo record of a compaction.
     Undo,
 }
 
@@ -92,8 +109,8 @@ impl Kind {
         }
     }
 
-    /// What is older than this is written again when it is stored again. A record always is: its
-    /// age is that of the last compaction of the document, not of the first.
+    /// The age from which content is rewritten when it is stored again. A record is always rewritten: its age
+    /// is that of the last compaction of the document, not of the first.
     const fn fresh(self) -> Duration {
         match self {
             Self::Entry => FRESH,
@@ -103,8 +120,8 @@ impl Kind {
 }
 
 impl Archive {
-    /// Whether a file is an archive's own, or would be taken for one. Other files in the folder of an
-    /// archive are not.
+    /// Returns whether a path is a file of an archive, or would be one if it were written. Other files in the
+    /// folder of an archive are not.
     #[must_use]
     pub fn owns(file: &Path) -> bool {
         file.ancestors().any(|path| {
@@ -115,25 +132,25 @@ impl Archive {
         })
     }
 
-    /// Descriptors that an archive in a folder and its clones take at most while they store and
-    /// read, however many do so at once. Who has more to do waits.
-    pub const DESCRIPTORS: usize = room::DESCRIPTORS;
+    /// The most file descriptors that an archive in a folder and its clones use at once. Further reads and
+    /// writes wait.
+    pub const DESCRIPTORS: usize = slots::DESCRIPTORS;
 
-    /// The archive in `folder`, which is made where the folder is not there or empty. Unfinished
-    /// files that killed runs left in it are removed.
+    /// Opens the archive in `folder`, and creates it if the folder is missing or empty. Removes unfinished
+    /// files of killed runs.
     ///
     /// # Errors
-    /// The folder cannot be made, others can write into it, or it holds other files and is no
-    /// archive.
+    /// Returns an error if the folder cannot be created, if other users have access to it, or if it holds
+    /// other files and is no archive.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, HostError> {
         let folder = folder.as_ref();
         Ok(Self::in_folder(Folder::open(folder)?, folder))
     }
 
-    /// The archive in `folder`, to be read or cleared: nothing is created.
+    /// Opens an existing archive in `folder`, to read or clear it. Creates nothing.
     ///
     /// # Errors
-    /// There is no archive, it cannot be read, or others can write into it.
+    /// Returns an error if there is no archive, if it cannot be read, or if other users have access to it.
     pub fn open_existing(folder: impl AsRef<Path>) -> Result<Self, HostError> {
         let folder = folder.as_ref();
         Ok(Self::in_folder(Folder::existing(folder)?, folder))
@@ -142,41 +159,41 @@ impl Archive {
     fn in_folder(backend: Folder, folder: &Path) -> Self {
         Self {
             backend: Backend::Folder(backend),
-            room: Room::new(),
+            slots: Slots::new(),
             place: folder.display().to_string().into(),
         }
     }
 
-    /// An archive that lasts as long as it and its clones.
+    /// Creates an archive in memory, which exists as long as its last clone.
     #[must_use]
     pub fn in_memory() -> Self {
         let store = object_store::memory::InMemory::new();
         Self::on(Arc::new(store), "", "memory:")
     }
 
-    /// An archive on any store, below `prefix`. Errors call it `place`.
+    /// Creates an archive in any store, below `prefix`. `place` is its name in errors.
     pub fn on(store: Arc<dyn ObjectStore>, prefix: &str, place: impl Into<Arc<str>>) -> Self {
         Self {
             backend: Backend::Objects(Objects {
                 store,
                 prefix: Key::from(prefix),
             }),
-            room: Room::new(),
+            slots: Slots::new(),
             place: place.into(),
         }
     }
 
-    /// Where it is, for people.
+    /// Returns where the archive is, for people: a folder, or a URL without secrets.
     #[must_use]
     pub fn place(&self) -> &str {
         &self.place
     }
 
-    /// The messages that are stored under this reference, as a JSON list.
+    /// Retrieves the messages that are stored under this reference, as the text of a JSON list.
     ///
     /// # Errors
-    /// It is no reference, nothing is stored under it, something else is than a JSON list, or the
-    /// archive cannot be read.
+    /// Returns an error if `reference` is not a reference, if nothing or something damaged is stored under
+    /// it, or if the archive cannot be read.
     pub async fn get(&self, reference: &str) -> Result<String, ArchiveError> {
         let messages = self.read(Kind::Entry, reference).await?;
         if is_list(&messages) {
@@ -186,8 +203,8 @@ impl Archive {
         }
     }
 
-    /// The same, if it is small and whole. Of all else it is `None`; [`Archive::get`] reads that,
-    /// or tells what is wrong with it.
+    /// Like [`Archive::get`], but only for small and undamaged entries. Returns `None` for all others;
+    /// [`Archive::get`] reads them, or reports what is wrong.
     async fn get_small(&self, reference: &str) -> Result<Option<String>, ArchiveError> {
         if !is_reference(reference) {
             return Ok(None);
@@ -196,8 +213,8 @@ impl Archive {
         let path = path_of(Kind::Entry, &reference);
         let backend = self.backend.clone();
         let found = self
-            .room
-            .take(move |place| async move { backend.read_small(&path, place).await })
+            .slots
+            .run(move |slot| async move { backend.read_small(&path, slot).await })
             .await;
         let found = found.map_err(|problem| self.failed("read", &*problem))?;
         let content = found.map(|found| found.content);
@@ -233,8 +250,8 @@ impl Archive {
     async fn look_up(&self, kind: Kind, reference: &str) -> Result<Option<Found>, ArchiveError> {
         let (backend, path) = (self.backend.clone(), path_of(kind, reference));
         let found = self
-            .room
-            .take(move |place| async move { backend.read(&path, place).await })
+            .slots
+            .run(move |slot| async move { backend.read(&path, slot).await })
             .await;
         found.map_err(|problem| self.failed("read", &*problem))
     }
@@ -247,13 +264,13 @@ impl Archive {
         ArchiveError::store(action, &self.place, problem)
     }
 
-    /// Stores contents under their references. What is there, whole and younger than `fresh`, is not
-    /// written.
+    /// Stores contents under their references. Undamaged content that is younger than `fresh` is not
+    /// rewritten.
     ///
-    /// After a failure nothing more is begun; but what was begun is waited for, since a folder
-    /// writes on threads that nobody can stop, and would leave halves behind.
+    /// Starts no further write after a failure, but waits for those that were started: a folder writes on
+    /// threads that cannot be stopped, and would leave unfinished files behind.
     ///
-    /// Gives back what [`Archive::look_again`] has to look at.
+    /// Returns what [`Archive::look_again`] has to check.
     async fn put_all(
         &self,
         kind: Kind,
@@ -273,14 +290,14 @@ impl Archive {
             }
         });
         let put: Vec<Result<Option<(String, String)>, ArchiveError>> = stream::iter(contents)
-            .buffer_unordered(AT_ONCE)
+            .buffer_unordered(CONCURRENCY)
             .collect()
             .await;
         put.into_iter().filter_map(Result::transpose).collect()
     }
 
-    /// Looks once more at what was there before and was written again, and writes what is gone. Who
-    /// clears a store may have seen it when it was old, and removed it after it was written.
+    /// Checks again the old content that was rewritten, and writes it again if it is gone: another process
+    /// that clears the store may have checked its age before it was rewritten, and removed it afterwards.
     async fn look_again(
         &self,
         renewed: [(Kind, BTreeMap<String, String>); 2],
@@ -288,16 +305,16 @@ impl Archive {
         if renewed.iter().all(|(_, contents)| contents.is_empty()) {
             return Ok(());
         }
-        let settled = self.backend.settle().await;
+        let settled = self.backend.wait_for_removals().await;
         settled.map_err(|problem| self.failed("write to", &*problem))?;
         for (kind, contents) in renewed {
-            // Of any kind what was just written is fresh.
+            // Content of either kind that was just written is young enough.
             self.put_all(kind, FRESH, contents).await?;
         }
         Ok(())
     }
 
-    /// Gives the content back where it was written again and has to be looked at once more.
+    /// Stores one content. Returns it if it was rewritten and [`Archive::look_again`] has to check it.
     async fn put(
         &self,
         kind: Kind,
@@ -306,15 +323,15 @@ impl Archive {
         content: String,
     ) -> Result<Option<String>, ArchiveError> {
         let path = path_of(kind, reference);
-        // What could be stored but not read again would be lost.
-        if content.len() > MOST_BYTES {
+        // Content that can be stored but not read again would be lost.
+        if content.len() > MAX_ENTRY_BYTES {
             return Err(ArchiveError::Store {
                 action: "write to",
                 place: self.place.to_string(),
                 what: backend::too_large(&path),
             });
         }
-        // Half written by a crash of the machine, or damaged: it is written again.
+        // Damaged content, such as after a crash of the machine, is rewritten.
         let found = self.look_up(kind, reference).await?;
         let is_known = found.is_some();
         let whole = found.filter(|found| found.content == content.as_bytes());
@@ -322,28 +339,28 @@ impl Archive {
         if whole.is_some_and(|age| age < fresh) {
             return Ok(None);
         }
-        // What is younger than that nobody clears just now.
+        // Nobody clears younger content.
         let is_young = whole.is_some_and(|age| age < STORING);
-        let may_be_missed = is_known && !is_young && self.backend.may_miss();
+        let may_be_missed = is_known && !is_young && self.backend.removals_may_race();
         let renewed = may_be_missed.then(|| content.clone());
         let backend = self.backend.clone();
         let written = self
-            .room
-            .take(move |place| async move { backend.write(&path, content, place).await })
+            .slots
+            .run(move |slot| async move { backend.write(&path, content, slot).await })
             .await;
         written.map_err(|problem| self.failed("write to", &*problem))?;
         Ok(renewed)
     }
 }
 
-/// Whether a text is one JSON list. It is quoted in other JSON, of which it must not be able to
-/// become more than a value.
+/// Whether a text is exactly one JSON list. The text is embedded in other JSON, where it must not become more
+/// than one value.
 fn is_list(text: &str) -> bool {
     serde_json::from_str::<Vec<IgnoredAny>>(text).is_ok()
 }
 
 fn age(written: SystemTime) -> Duration {
-    // Where the clocks differ, it may be from the future.
+    // If clocks differ, the time may be in the future.
     written.elapsed().unwrap_or_default()
 }
 
@@ -352,7 +369,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn get_gives_nothing_but_a_json_list_whatever_the_digest_says() {
+    async fn get_returns_only_json_lists_even_if_the_content_hash_is_right() {
         let archive = Archive::in_memory();
         for (content, is_good) in [
             ("[]", true),
@@ -378,11 +395,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn get_small_gives_what_is_small_in_a_folder_and_in_a_store() {
+    async fn get_small_returns_small_entries_of_a_folder_and_of_a_store() {
         let folder = tempfile::tempdir().expect("a folder");
         let in_folder = Archive::open(folder.path()).expect("an archive");
         let in_memory = Archive::in_memory();
-        // With the two brackets and quotes as many bytes as are small, and one more.
+        // With the two brackets and quotes: the most bytes of a small entry, and one more.
         for more in [0, 1] {
             let text = "x".repeat(backend::SMALL_BYTES - 4 + more);
             let content = format!("[\"{text}\"]");
@@ -398,9 +415,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn archive_stores_nothing_that_is_too_large_to_be_read_again() {
+    async fn archive_rejects_content_that_is_too_large_to_read_again() {
         let archive = Archive::in_memory();
-        let content = "x".repeat(MOST_BYTES + 1);
+        let content = "x".repeat(MAX_ENTRY_BYTES + 1);
         let put = archive.put(Kind::Entry, FRESH, "0123456789abcdef0123", content);
         let error = put.await.expect_err("it is too large");
         assert!(error.to_string().contains("268435456 bytes"), "{error}");

@@ -8,23 +8,23 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use object_store::path::Path as Key;
 use object_store::{GetResult, ObjectStore, ObjectStoreExt as _};
 
-use super::backend::{Found, Item, Listing, MOST_BYTES, Problem, SMALL_BYTES, too_large};
+use super::backend::{Found, Item, Listing, MAX_ENTRY_BYTES, Problem, SMALL_BYTES, too_large};
 use super::layout::{Role, path_of};
-use super::{AT_ONCE, Kind};
+use super::{CONCURRENCY, Kind};
 use crate::reference::reference_of;
 
-/// A removal that ends within this time of the last look at the object is prompt. Who writes again
-/// what is old waits for so long, and then looks whether it is still there.
-pub(super) const PROMPT: Duration = Duration::from_secs(2);
+/// A removal is prompt if it ends within this time after the last check of the object. Whoever rewrites an
+/// old object waits for this time, and then checks whether the object still exists.
+pub(super) const PROMPT_REMOVAL: Duration = Duration::from_secs(2);
 
-/// Some stores tell times in whole seconds in one answer, and more exactly in another. What is
-/// cleared was written long before.
+/// Some stores report times in whole seconds in one response, and more exactly in another. What is cleared
+/// was written long before, so this tolerance does no harm.
 const PRECISION: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 pub(super) struct Objects {
     pub(super) store: Arc<dyn ObjectStore>,
-    /// All keys begin with it.
+    /// The prefix of all keys.
     pub(super) prefix: Key,
 }
 
@@ -36,7 +36,7 @@ impl Objects {
         }
     }
 
-    /// `None` also where it is not small.
+    /// Like `read`, but also returns `None` for more than [`SMALL_BYTES`].
     pub(super) async fn read_small(&self, path: &str) -> Result<Option<Found>, Problem> {
         let found = self.get(path).await?;
         match found.filter(|found| found.meta.size <= SMALL_BYTES as u64) {
@@ -63,7 +63,7 @@ impl Objects {
             let folder = self.key(kind.folder());
             let mut all = self.store.list(Some(&folder));
             while let Some(meta) = all.try_next().await? {
-                // Some consoles make an empty object for a folder.
+                // Some consoles create an empty object for a folder.
                 if meta.location == folder {
                     continue;
                 }
@@ -82,18 +82,18 @@ impl Objects {
         Ok(listing)
     }
 
-    /// Removes what was not written again since it was listed.
+    /// Removes objects, except those that were rewritten since they were listed.
     pub(super) async fn remove(&self, items: Vec<Item>) -> Result<(), Problem> {
         let (small, large): (Vec<Item>, Vec<Item>) = items
             .into_iter()
             .partition(|item| item.bytes <= SMALL_BYTES as u64);
-        self.remove_all(small, AT_ONCE).await?;
-        // Their contents are held meanwhile.
+        self.remove_all(small, CONCURRENCY).await?;
+        // One at a time, because the content of each is in memory until it is removed.
         self.remove_all(large, 1).await
     }
 
-    /// After a failure nothing more is begun; but what was begun is waited for, since it may have to
-    /// be put back.
+    /// Starts no further removal after a failure, but waits for those that were started, because they may
+    /// have to put their object back.
     async fn remove_all(&self, items: Vec<Item>, at_once: usize) -> Result<(), Problem> {
         let has_failed = &AtomicBool::new(false);
         let removals = items.into_iter().map(|item| {
@@ -114,15 +114,15 @@ impl Objects {
         removed.into_iter().collect()
     }
 
-    /// Removes an object, unless it was written again since it was listed. No condition goes with
-    /// a removal, so it may meet what was written since the last look. If it was prompt, who wrote
-    /// looks again after it ([`PROMPT`]); else the object is put back.
+    /// Removes an object, unless it was rewritten since it was listed. A store cannot remove conditionally,
+    /// so the removal may hit an object that was written after the last check. If the removal was prompt, the
+    /// writer notices it ([`PROMPT_REMOVAL`]); otherwise the object is put back.
     async fn remove_as_listed(&self, item: &Item) -> Result<(), Problem> {
         let Some(found) = self.get(&item.path).await? else {
             return Ok(());
         };
-        // Nobody stores more than that, and what is damaged is of no use.
-        let content = if found.meta.size > MOST_BYTES as u64 {
+        // Objects that are larger than baler stores, or damaged, are not worth putting back.
+        let content = if found.meta.size > MAX_ENTRY_BYTES as u64 {
             None
         } else {
             let content = received(found, &item.path).await?.content;
@@ -138,12 +138,12 @@ impl Objects {
             return Ok(());
         }
         let removed = match self.store.delete(&key).await {
-            // Somebody else clears too.
+            // Another process clears the archive too.
             Err(object_store::Error::NotFound { .. }) => Ok(()),
             removed => removed,
         };
-        // What failed may have been done.
-        let may_be_missed = removed.is_err() || looked.elapsed() >= PROMPT;
+        // A removal that reports a failure may still have happened.
+        let may_be_missed = removed.is_err() || looked.elapsed() >= PROMPT_REMOVAL;
         if let Some(content) = content.filter(|_| may_be_missed) {
             self.store.put(&key, content.into()).await?;
         }
@@ -155,7 +155,7 @@ impl Objects {
         parts.fold(self.prefix.clone(), |key, part| key.join(part))
     }
 
-    /// Where a key is, from the prefix on.
+    /// Returns the path of a key relative to the prefix.
     fn path(&self, key: &Key) -> Option<String> {
         let parts = key.prefix_match(&self.prefix)?;
         let parts: Vec<String> = parts.map(|part| String::from(part.as_ref())).collect();
@@ -163,7 +163,7 @@ impl Objects {
     }
 }
 
-/// Whether a content is what the name of its path says.
+/// Whether a content matches the reference in its path.
 fn is_named(path: &str, content: &[u8]) -> bool {
     let kind = Kind::ALL.into_iter();
     let reference = reference_of(content);
@@ -176,8 +176,8 @@ async fn received(found: GetResult, path: &str) -> Result<Found, Problem> {
     let mut content = Vec::new();
     let mut pieces = found.into_stream();
     while let Some(piece) = pieces.try_next().await? {
-        // Whatever the store said of its size.
-        if piece.len() > MOST_BYTES - content.len() {
+        // Does not trust the size that the store reported.
+        if piece.len() > MAX_ENTRY_BYTES - content.len() {
             return Err(too_large(path).into());
         }
         content.extend_from_slice(&piece);

@@ -1,4 +1,4 @@
-//! How a compaction is undone: what makes up the document that it was given, in order.
+//! Undoes compactions: an undo record lists, in order, the entries that make up the original document.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,35 +10,36 @@ use serde_json::value::RawValue;
 
 use baler_conversation::Conversation;
 
-use super::{AT_ONCE, Archive, Kind};
+use super::{Archive, CONCURRENCY, Kind};
 use crate::error::ArchiveError;
 use crate::reference::{digest_of, messages_of};
 
-/// The most bytes of a document, which is what the program reads of one. A record that says more
-/// is forged: few entries, named again and again, would make a document of any size.
-pub(super) const MOST_DOCUMENT: u64 = 1 << 30;
+/// The most bytes of a restored document, which is also the most that the program reads of one. A record that
+/// would give more is forged: a few entries that are named many times would make a document of any size.
+pub(super) const MAX_DOCUMENT_BYTES: u64 = 1 << 30;
 
-/// The most bytes of a record, and of the texts that stand around the messages. Read, they take
-/// some ten times as much. No provider takes a request with as much around its messages.
-pub(super) const MOST_RECORD: usize = 32 << 20;
+/// The most bytes of a record, and of the texts around the messages. In memory they take about ten times as
+/// much. No provider accepts a request with that much text around its messages.
+pub(super) const MAX_RECORD_BYTES: usize = 32 << 20;
 
-/// What errors call them.
+/// The names in errors.
 const RECORD: &str = "the record of a compaction";
 const TEXTS: &str = "the text around the messages";
 
-/// Version of the form.
+/// Version of the record's format.
 const VERSION: u32 = 1;
 
-/// A document, as the entries that it is put together from. Of a chain of compactions each
-/// record names again what the earlier ones named, so each message is stored once.
+/// A document, as a list of the entries that it consists of. The records of successive compactions name the
+/// same entries, so each message is stored once.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Record {
-    undo: u32,
+    /// Version of the format.
+    #[serde(rename = "undo")]
+    version: u32,
     /// SHA-256 of the document, in hex digits.
     document: String,
-    /// The entry with the texts that stand around the messages; the first one stands in front of
-    /// them.
+    /// The entry with the texts around the messages. The first text precedes all messages.
     texts: String,
     units: Vec<Piece>,
 }
@@ -48,12 +49,13 @@ struct Record {
 struct Piece {
     /// The entry with the messages of a unit.
     messages: String,
-    /// Which of the texts stands behind each of them.
-    behind: Vec<usize>,
+    /// For each message, the index of the text that follows it.
+    #[serde(rename = "behind")]
+    following_texts: Vec<usize>,
 }
 
-/// The record of a conversation, whose entries are given to `keep`; `None` if it, or the texts,
-/// would be larger than what is read again.
+/// Creates the undo record of a conversation, and passes its entries to `keep`, which returns their
+/// references. Returns `None` if the record or the texts would be larger than [`MAX_RECORD_BYTES`].
 pub(super) fn record(
     conversation: &Conversation,
     keep: &mut impl FnMut(String) -> String,
@@ -72,7 +74,7 @@ pub(super) fn record(
         .iter()
         .map(|(unit, places)| Piece {
             messages: keep(messages_of(conversation, *unit)),
-            behind: places
+            following_texts: places
                 .iter()
                 .map(|place| {
                     let end = next.next().unwrap_or(document.len());
@@ -81,23 +83,24 @@ pub(super) fn record(
                 .collect(),
         })
         .collect();
-    // Strings and numbers, which are always JSON.
+    // Serializing strings and numbers cannot fail.
     let texts = serde_json::to_string(&texts.texts).unwrap_or_default();
-    if texts.len() > MOST_RECORD {
+    if texts.len() > MAX_RECORD_BYTES {
         return None;
     }
     let record = Record {
-        undo: VERSION,
+        version: VERSION,
         document: digest_of(document.as_bytes()),
         texts: keep(texts),
         units,
     };
     let record = serde_json::to_string(&record).unwrap_or_default();
-    (record.len() <= MOST_RECORD).then_some(record)
+    (record.len() <= MAX_RECORD_BYTES).then_some(record)
 }
 
-/// Where the messages of each unit stand. A unit with a message that does not stand there as it was
-/// read, such as an `input` that is a text, is left out: it is a part of the text around it.
+/// Returns where in the document the messages of each unit are. Leaves out a unit with a message that is not
+/// literally in the document, such as an `input` that is a text: it counts as part of the text around the
+/// messages.
 fn places(conversation: &Conversation) -> Vec<(usize, Vec<Range<usize>>)> {
     let places = conversation.message_places();
     let units = conversation.units().iter().enumerate();
@@ -110,7 +113,7 @@ fn places(conversation: &Conversation) -> Vec<(usize, Vec<Range<usize>>)> {
         .collect()
 }
 
-/// Different texts, by the order in which they were met.
+/// Distinct texts, numbered in the order of their first occurrence.
 #[derive(Default)]
 struct Texts<'a> {
     texts: Vec<&'a str>,
@@ -127,20 +130,21 @@ impl<'a> Texts<'a> {
 }
 
 impl Archive {
-    /// The document as it was before the compaction whose receipt names this reference
+    /// Restores the document as it was before the compaction whose receipt names this reference
     /// ([`crate::Receipt::undo`]), byte for byte.
     ///
     /// # Errors
-    /// It is no reference, nothing is stored under it, or the archive cannot be read.
+    /// Returns an error if `reference` is not a reference, if nothing or something damaged is stored under
+    /// it, if the record is too large or of another version, or if the archive cannot be read.
     pub async fn undo(&self, reference: &str) -> Result<String, ArchiveError> {
         let damaged = || self.damaged(reference);
         let record = self.read(Kind::Undo, reference).await?;
         self.check_size(RECORD, reference, &record)?;
         let record: Record = serde_json::from_str(&record).map_err(|_| damaged())?;
-        if record.undo != VERSION {
+        if record.version != VERSION {
             return Err(ArchiveError::Version {
                 reference: reference.to_owned(),
-                found: record.undo,
+                found: record.version,
             });
         }
         let texts = self.get(&record.texts).await?;
@@ -159,9 +163,9 @@ impl Archive {
             let archive = self.clone();
             async move { archive.get_small(&named).await }
         });
-        let mut ahead = stream::iter(ahead).buffered(AT_ONCE);
+        let mut ahead = stream::iter(ahead).buffered(CONCURRENCY);
         let mut document = texts.first().cloned().ok_or_else(damaged)?;
-        // Where in the document those stand that come again.
+        // Where in the document the messages of repeated entries are.
         let mut known: HashMap<&str, Vec<Range<usize>>> = HashMap::new();
         for piece in &record.units {
             let named = piece.messages.as_str();
@@ -169,13 +173,13 @@ impl Archive {
                 append_again(&mut document, piece, places, &texts).ok_or_else(damaged)?;
                 continue;
             }
-            // There is one for each of the different ones.
+            // The stream has one item for each distinct entry.
             let small = ahead.next().await.transpose()?.flatten();
             let messages = match small {
                 Some(messages) => messages,
                 None => self.get(named).await?,
             };
-            let places = append(&mut document, piece, &messages, &texts, MOST_DOCUMENT);
+            let places = append(&mut document, piece, &messages, &texts, MAX_DOCUMENT_BYTES);
             let places = places.ok_or_else(damaged)?;
             if times.get(named).is_some_and(|times| *times > 1) {
                 known.insert(named, places);
@@ -188,15 +192,17 @@ impl Archive {
         }
     }
 
+    /// Checks the size of a record or of its texts.
+    ///
     /// # Errors
-    /// `stored` has more bytes than are read of a record or of its texts.
+    /// Returns an error if `stored` has more than [`MAX_RECORD_BYTES`] bytes.
     fn check_size(
         &self,
         what: &'static str,
         reference: &str,
         stored: &str,
     ) -> Result<(), ArchiveError> {
-        if stored.len() <= MOST_RECORD {
+        if stored.len() <= MAX_RECORD_BYTES {
             return Ok(());
         }
         Err(ArchiveError::TooLarge {
@@ -204,13 +210,14 @@ impl Archive {
             reference: reference.to_owned(),
             place: self.place.to_string(),
             bytes: stored.len(),
-            most: MOST_RECORD,
+            most: MAX_RECORD_BYTES,
         })
     }
 }
 
-/// Appends the messages of a unit, and what stands behind each, and tells where they stand; `None`
-/// if the piece does not fit them, or the document would have more than `most` bytes.
+/// Appends the messages of a unit, with the text after each, and returns where in the document they are.
+/// Returns `None` if the piece does not fit the messages, or if the document would have more than `most`
+/// bytes.
 fn append(
     document: &mut String,
     piece: &Piece,
@@ -218,40 +225,40 @@ fn append(
     texts: &[String],
     most: u64,
 ) -> Option<Vec<Range<usize>>> {
-    // Counted before they are kept: those of a forged entry may be many times as many.
+    // Counts the messages before it allocates memory for them, since a forged entry may have far too many.
     let count = serde_json::from_str::<Vec<IgnoredAny>>(messages)
         .ok()?
         .len();
-    if count != piece.behind.len() {
+    if count != piece.following_texts.len() {
         return None;
     }
     let messages: Vec<&RawValue> = serde_json::from_str(messages).ok()?;
     let mut places = Vec::with_capacity(count);
-    for (message, behind) in messages.iter().zip(&piece.behind) {
+    for (message, text) in messages.iter().zip(&piece.following_texts) {
         let start = document.len();
         push(document, message.get(), most)?;
         places.push(start..document.len());
-        push(document, texts.get(*behind)?, most)?;
+        push(document, texts.get(*text)?, most)?;
     }
     Some(places)
 }
 
-/// The same of messages that stand in the document already.
+/// Like [`append`], for messages that are already in the document.
 fn append_again(
     document: &mut String,
     piece: &Piece,
     places: &[Range<usize>],
     texts: &[String],
 ) -> Option<()> {
-    if places.len() != piece.behind.len() {
+    if places.len() != piece.following_texts.len() {
         return None;
     }
-    for (place, behind) in places.iter().zip(&piece.behind) {
-        if (document.len() + place.len()) as u64 > MOST_DOCUMENT {
+    for (place, text) in places.iter().zip(&piece.following_texts) {
+        if (document.len() + place.len()) as u64 > MAX_DOCUMENT_BYTES {
             return None;
         }
         document.extend_from_within(place.clone());
-        push(document, texts.get(*behind)?, MOST_DOCUMENT)?;
+        push(document, texts.get(*text)?, MAX_DOCUMENT_BYTES)?;
     }
     Some(())
 }
@@ -270,10 +277,10 @@ mod tests {
     use crate::reference::reference_of;
 
     #[test]
-    fn append_refuses_what_makes_the_document_too_large() {
+    fn append_rejects_a_document_that_becomes_too_large() {
         let piece = Piece {
             messages: String::new(),
-            behind: vec![1, 0],
+            following_texts: vec![1, 0],
         };
         let texts = ["[".to_owned(), ",".to_owned()];
         let append = |most| {
@@ -292,7 +299,7 @@ mod tests {
         reference
     }
 
-    /// The record of a document that is said to be made up of these texts and units.
+    /// Stores a forged record with these texts and units, and returns its reference.
     async fn forged(archive: &Archive, texts: &str, units: &str, document: &str) -> String {
         let texts = put(archive, Kind::Entry, texts).await;
         let digest = digest_of(document.as_bytes());
@@ -302,9 +309,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn undo_refuses_texts_and_records_that_are_too_large() {
+    async fn undo_rejects_texts_and_records_that_are_too_large() {
         let archive = Archive::in_memory();
-        let space = " ".repeat(MOST_RECORD);
+        let space = " ".repeat(MAX_RECORD_BYTES);
         let texts = format!(r#"["a"{space}]"#);
         let reference = forged(&archive, r#"["a"]"#, "[]", "a").await;
         assert_eq!(archive.undo(&reference).await.as_deref(), Ok("a"));
@@ -320,14 +327,14 @@ mod tests {
             else {
                 panic!("{error}");
             };
-            assert_eq!((*what, *most), (told, MOST_RECORD));
-            assert!(*bytes > MOST_RECORD);
+            assert_eq!((*what, *most), (told, MAX_RECORD_BYTES));
+            assert!(*bytes > MAX_RECORD_BYTES);
             assert!(error.to_string().contains("33554432"), "{error}");
         }
     }
 
     #[tokio::test]
-    async fn undo_takes_what_comes_again_from_the_document() {
+    async fn undo_restores_entries_that_a_record_names_twice() {
         let archive = Archive::in_memory();
         let one = put(&archive, Kind::Entry, r#"[1,"ü"]"#).await;
         let two = put(&archive, Kind::Entry, "[2]").await;
@@ -336,7 +343,7 @@ mod tests {
         let units = [
             piece(&one, "[1,1]"),
             piece(&two, "[1]"),
-            // Other texts stand behind it now.
+            // With other texts after its messages.
             piece(&one, "[3,1]"),
             piece(&one, "[1,2]"),
         ];
@@ -345,7 +352,7 @@ mod tests {
         let texts = r#"["[",",","]",";"]"#;
         let reference = forged(&archive, texts, &units, document).await;
         assert_eq!(archive.undo(&reference).await.as_deref(), Ok(document));
-        // It has two messages the second time too.
+        // The entry has two messages, but the second piece has only one text.
         let short = format!("[{},{}]", piece(&one, "[1,1]"), piece(&one, "[1]"));
         let reference = forged(&archive, texts, &short, "").await;
         let damaged = Err(archive.damaged(&reference));

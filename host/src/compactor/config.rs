@@ -1,28 +1,41 @@
-//! The forms in which a program's users may say how their conversations are compacted.
+//! User settings: how a program's users configure the compaction of their conversations.
 
 use serde_json::{Map, Value};
 
 use super::CompactorOptions;
 
-/// What a user's setting comes to.
+/// A user's setting, as read by [`CompactorConfig::of`].
+///
+/// ```
+/// use baler_host::compactor::CompactorConfig;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let setting = serde_json::json!({"strategy": "sliding-window", "compactor": {"triggers": {"tokens": 50_000}}});
+/// let CompactorConfig::On { strategy, options, .. } = CompactorConfig::of(&setting)? else {
+///     return Ok(());                                          // `false`: no compaction
+/// };
+/// assert_eq!(strategy, "sliding-window");
+/// assert_eq!(options.threshold(), Some(50_000));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum CompactorConfig {
-    /// Nothing is compacted.
+    /// No compaction.
     Off,
-    /// This is how.
+    /// Compaction with this strategy and these options.
     On {
-        /// The name of the strategy, as the program resolves it: one of the host's own, one that
-        /// it loaded, a file or a URL.
+        /// The name of the strategy, which the program resolves: a native strategy, one that it loaded, a
+        /// file or a URL.
         strategy: String,
-        /// The strategy's config as JSON, merged over its defaults by itself; empty for none.
+        /// The strategy's config as JSON text, which the strategy merges over its defaults; empty for none.
         config: String,
-        /// When, and to what size.
+        /// When to compact, and to what size.
         options: Box<CompactorOptions>,
     },
 }
 
-/// A setting of a form that is not understood.
+/// A setting is invalid. The message names the wrong part and the accepted forms.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{what}; give false, true, the name of a strategy, [name, {{options}}], or \
@@ -33,16 +46,20 @@ pub struct ConfigFormError {
 }
 
 impl CompactorConfig {
-    /// The strategy that `true` means.
+    /// The strategy for the setting `true`.
     pub const DEFAULT: &'static str = "native:digest";
 
-    /// Reads a setting: nothing, `null` and `false` are off; `true` is the default; a text is
-    /// the name of a strategy; a list is a name with options of the strategy; an object may
-    /// have `strategy`, `config` (of the strategy), `compactor` ([`CompactorOptions`]) and
-    /// `preset` (`planck`, `puck`, `ptc-runner`, `apeira`), over which the others go.
+    /// Reads a setting:
+    ///
+    /// - `null` or `false`: off
+    /// - `true`: [`CompactorConfig::DEFAULT`]
+    /// - a string: the name of a strategy
+    /// - a list: the name of a strategy, and an object with its config
+    /// - an object with any of `strategy`, `config` (of the strategy), `compactor` ([`CompactorOptions`]) and
+    ///   `preset` (`planck`, `puck`, `ptc-runner`, `apeira`). The other members override the preset.
     ///
     /// # Errors
-    /// Any other form, and options that are unknown or make no sense: the message names them.
+    /// Returns an error for any other form, and for unknown or invalid options.
     pub fn of(setting: &Value) -> Result<Self, ConfigFormError> {
         let wrong = |what: String| Err(ConfigFormError { what });
         match setting {
@@ -53,13 +70,17 @@ impl CompactorConfig {
                 [Value::String(name)] => Ok(Self::on(name, None)),
                 [Value::String(name), Value::Null] => Ok(Self::on(name, None)),
                 [Value::String(name), Value::Object(config)] => Ok(Self::on(name, Some(config))),
-                _ => {
-                    wrong("a list is the name of a strategy and an object with its options".into())
-                }
+                _ => wrong(
+                    "expected a list of a strategy's name and an object with its config".into(),
+                ),
             },
             Value::Object(members) => Self::of_object(members),
-            Value::String(_) => wrong("the name of the strategy is empty".into()),
-            Value::Number(number) => wrong(format!("{number} says nothing about compaction")),
+            Value::String(_) => {
+                wrong("expected the name of a strategy, found an empty text".into())
+            }
+            Value::Number(number) => {
+                wrong(format!("expected a setting for compaction, found {number}"))
+            }
         }
     }
 
@@ -80,7 +101,7 @@ impl CompactorConfig {
         if let Some(unknown) = members.keys().find(|key| !KNOWN.contains(&key.as_str())) {
             let known = KNOWN.join(", ");
             return Err(wrong(format!(
-                "`{unknown}` is no option here (known: {known})"
+                "unknown option `{unknown}` (expected one of {known})"
             )));
         }
         let preset = match members.get("preset") {
@@ -88,13 +109,19 @@ impl CompactorConfig {
             Some(Value::String(name)) => preset(name),
             Some(_) => None,
         }
-        .ok_or_else(|| wrong("`preset` is one of planck, puck, ptc-runner, apeira".to_owned()))?;
+        .ok_or_else(|| {
+            wrong("expected `preset` to be one of planck, puck, ptc-runner, apeira".to_owned())
+        })?;
         let strategy = match members.get("strategy") {
             None | Some(Value::Null) => preset.strategy.to_owned(),
             Some(Value::String(name)) if !name.trim().is_empty() => name.clone(),
-            Some(_) => return Err(wrong("`strategy` is the name of one".to_owned())),
+            Some(_) => {
+                return Err(wrong(
+                    "expected `strategy` to be the name of a strategy".to_owned(),
+                ));
+            }
         };
-        // Defaults of a preset are those of its own strategy.
+        // The config of a preset is for its own strategy only.
         let mut config = if strategy == preset.strategy {
             preset.config
         } else {
@@ -103,14 +130,14 @@ impl CompactorConfig {
         match members.get("config") {
             None | Some(Value::Null) => {}
             Some(Value::Object(own)) => config.extend(own.clone()),
-            Some(_) => return Err(wrong("`config` is an object".to_owned())),
+            Some(_) => return Err(wrong("expected `config` to be an object".to_owned())),
         }
         let mut options = serde_json::to_value(CompactorOptions::default()).unwrap_or_default();
         merge(&mut options, preset.options);
         match members.get("compactor") {
             None | Some(Value::Null) => {}
             Some(own @ Value::Object(_)) => merge(&mut options, own.clone()),
-            Some(_) => return Err(wrong("`compactor` is an object".to_owned())),
+            Some(_) => return Err(wrong("expected `compactor` to be an object".to_owned())),
         }
         let options: CompactorOptions = serde_json::from_value(options)
             .map_err(|error| wrong(format!("`compactor`: {error}")))?;
@@ -129,7 +156,7 @@ impl CompactorConfig {
     }
 }
 
-/// The settings of one of the systems that baler learned from.
+/// The settings of an earlier system (`docs/prior-systems.md`).
 struct Preset {
     strategy: &'static str,
     config: Map<String, Value>,
@@ -144,10 +171,10 @@ fn preset(name: &str) -> Option<Preset> {
         "planck" => (
             "summarize",
             json!({"preset": "planck"}),
-            // PL-7. Its users found that too short for models of their own (PL-I7).
+            // PL-7. Users found this time too short for models that they host (PL-I7).
             json!({"triggers": {"share": 0.8}, "undeclared-timeout-ms": 120_000}),
         ),
-        // PU-8, PU-12: its own `max-tokens` says when.
+        // PU-8, PU-12: the strategy's own `max-tokens` decides when.
         "puck" => (
             "summarize",
             json!({"preset": "puck"}),
@@ -181,7 +208,7 @@ fn preset(name: &str) -> Option<Preset> {
     })
 }
 
-/// Puts the members of `over` over those of `base`, objects member by member.
+/// Overrides members of `base` by those of `over`, recursively for objects.
 fn merge(base: &mut Value, over: Value) {
     match (base, over) {
         (Value::Object(base), Value::Object(over)) => {

@@ -1,4 +1,4 @@
-//! What a compactor tells while it works, for people to see.
+//! Events of a compactor, for display to people.
 
 use std::sync::Arc;
 
@@ -8,37 +8,54 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use super::Pressure;
 use crate::receipt::Receipt;
 
-/// Something that happened. `Compacting` is always followed by one of the others.
+/// An event of a compactor. One of the other events follows each `Compacting`.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Event {
     /// A compaction begins.
     Compacting {
-        /// Why.
+        /// Why the compactor acts.
         pressure: Pressure,
         /// Tokens of the request.
         tokens: u32,
     },
-    /// It ended, well or not: the receipt says how.
+    /// A compaction ended, successfully or not, as the receipt says.
     Ended(Arc<Receipt>),
-    /// A hook said no.
+    /// A hook vetoed the compaction, for this reason.
     Vetoed(String),
-    /// The conversation had become another one meanwhile, or a provider would refuse the result with
-    /// what came since behind it, or somebody has a wish that it was begun without, and the result was
-    /// thrown away.
+    /// The result was discarded: the conversation was changed in the meantime, or the provider would refuse
+    /// the result with the messages that were appended since, or a person gave instructions after the work
+    /// began.
     Outdated,
-    /// The host failed, and the conversation is as it was.
+    /// The host failed, with this message. The conversation is unchanged.
     Failed(String),
-    /// The listener was too slow: so many of the oldest events are lost to it.
+    /// The listener was too slow and missed this number of events.
     Missed(u64),
 }
 
-/// The events of a compactor from the moment on when it was asked for them.
+/// The events of a compactor since the call of [`crate::Compactor::events`].
+///
+/// ```
+/// use std::sync::Arc;
+/// use baler_host::compactor::Event;
+/// use baler_host::{Compactor, CompactorOptions, Host};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let host = Arc::new(Host::builder().build()?);
+/// let conversation = host.read(r#"{"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello!"}]}"#)?;
+/// let options = CompactorOptions::default().with_context_window(128_000);
+/// let mut compactor = Compactor::new(host, conversation, [], options)?;
+/// let mut events = compactor.events();
+/// compactor.compact_now(None).await?;
+/// assert!(matches!(events.next().await, Some(Event::Compacting { .. })));
+/// assert!(matches!(events.next().await, Some(Event::Ended(_))));
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 pub struct EventStream(pub(super) Receiver<Event>);
 
 impl EventStream {
-    /// Waits for the next event; `None` once the compactor is gone and all events were taken.
+    /// Waits for the next event. Returns `None` once the compactor is dropped and all events were received.
     pub async fn next(&mut self) -> Option<Event> {
         match self.0.recv().await {
             Ok(event) => Some(event),
@@ -47,7 +64,7 @@ impl EventStream {
         }
     }
 
-    /// Returns the next event if there is one already.
+    /// Returns the next event without waiting; `None` if there is none yet.
     pub fn try_next(&mut self) -> Option<Event> {
         match self.0.try_recv() {
             Ok(event) => Some(event),

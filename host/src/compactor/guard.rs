@@ -1,18 +1,16 @@
-//! What keeps a compactor from doing the same thing again to no purpose.
+//! Prevents a compactor from repeating a futile compaction.
 
 use serde::{Deserialize, Serialize};
 
 use baler_conversation::Conversation;
 
-/// Growth of a conversation from which on another try may end otherwise: a part in so many of
-/// its tokens.
+/// Growth after which another attempt may succeed: 1/20 of the conversation's tokens.
 const GROWTH: u32 = 20;
 
-/// Growth from which on what a compaction left beyond a trigger, or close to it, fires that again: a
-/// part in so many of the trigger.
+/// Growth after which a result that is above or close to a trigger reaches it again: 1/10 of the trigger.
 const REGROWTH: u64 = 10;
 
-/// How large a conversation is by what triggers go by.
+/// The size of a conversation, in each unit of the triggers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Size {
@@ -23,7 +21,7 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// The size of a conversation of so many tokens.
+    /// Returns the size of a conversation with this number of tokens.
     pub(super) fn of(conversation: &Conversation, tokens: u32) -> Self {
         let turns = conversation.units().last().map_or(0, |last| last.turn);
         Self {
@@ -35,46 +33,43 @@ impl Size {
     }
 }
 
-/// From where on a trigger fires that does so from `least` on, where the newest compaction left so
-/// much. Without growth each step would compact again what cannot become less, and what can would
-/// be halved each time.
+/// Returns the value at which a trigger of `least` is reached, if the newest compaction left `left`. Without
+/// the required growth each step would compact again what cannot become smaller, or halve what can.
 pub(super) fn fires_from(least: u64, left: Option<u64>) -> u64 {
     let grown = |left: u64| left.saturating_add((least / REGROWTH).max(1));
     left.map_or(least, |left| least.max(grown(left)))
 }
 
-/// The newest compaction that came to nothing.
+/// The newest compaction that was futile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct LastFutileAttempt {
-    /// Tokens that the conversation had then, by the host's count.
+    /// Tokens of the conversation at that time, by the host's count.
     pub(super) tokens: u32,
     pub(super) messages: usize,
-    /// Whether another try may end otherwise as soon as anything changed: the strategy failed,
-    /// rather than to find nothing that could go.
+    /// Whether the strategy failed or declined, rather than find nothing to remove.
     pub(super) may_be_tried: bool,
-    /// It had to succeed, so that the whole chain was tried.
+    /// Whether the compaction was required, so that the whole chain was tried.
     pub(super) was_required: bool,
 }
 
 impl LastFutileAttempt {
-    /// Whether trying again would be the same again. What has to be done waits for nothing but
-    /// a change.
+    /// Whether another attempt would be futile too. A required compaction waits only for a new message.
     pub(super) fn holds(
         &self,
         conversation: &Conversation,
         retry_after: usize,
         is_required: bool,
     ) -> bool {
-        let came = conversation.message_count().saturating_sub(self.messages);
+        let appended = conversation.message_count().saturating_sub(self.messages);
         let grown = conversation.tokens().saturating_sub(self.tokens);
         if is_required {
-            return self.was_required && came == 0;
+            return self.was_required && appended == 0;
         }
         if self.may_be_tried {
-            return came < retry_after;
+            return appended < retry_after;
         }
-        // A retry for each message of a long loop would cost a strategy's call each.
-        came == 0 || (came < retry_after && grown < self.tokens / GROWTH)
+        // A retry after each message of a long loop would call the strategy each time.
+        appended == 0 || (appended < retry_after && grown < self.tokens / GROWTH)
     }
 }

@@ -1,4 +1,4 @@
-//! What a program may do around each compaction.
+//! Hooks: a program's own code before and after each compaction.
 
 use std::fmt;
 
@@ -12,31 +12,54 @@ use crate::request::Request;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct HookContext<'a> {
-    /// What is to be compacted.
+    /// The conversation that is to be compacted.
     pub conversation: &'a Conversation,
-    /// Why.
+    /// Why the compactor acts.
     pub pressure: Pressure,
     /// The names of the strategies, in the order in which they are tried.
     pub strategies: Vec<&'a str>,
 }
 
-/// What a hook says before a compaction.
+/// The decision of a hook before a compaction.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HookDecision {
-    /// Go on, as the request says, which the hook may have changed.
+    /// Compact, with the request that the hook may have changed.
     Proceed,
-    /// Not now, and why. It counts only where the compaction is not required.
+    /// Do not compact now, for this reason. Ignored if the compaction is required.
     Veto(String),
 }
 
-/// Called around each compaction, by hand or not.
+/// Called before and after each compaction, automatic or manual.
+///
+/// ```
+/// use std::sync::Arc;
+/// use baler_host::compactor::{HookContext, HookDecision, Hooks};
+/// use baler_host::{Compactor, Pins, Request};
+///
+/// #[derive(Debug)]
+/// struct KeepFirstTwo;
+///
+/// impl Hooks for KeepFirstTwo {
+///     fn before(&self, context: &HookContext<'_>, request: &mut Request) -> HookDecision {
+///         if context.conversation.units().len() < 3 {
+///             return HookDecision::Veto("there is nothing to remove".to_owned());
+///         }
+///         request.pins = Pins::Units(vec![0, 1]);
+///         HookDecision::Proceed
+///     }
+/// }
+///
+/// fn with_my_hooks(compactor: Compactor) -> Compactor {
+///     compactor.with_hooks(Arc::new(KeepFirstTwo))
+/// }
+/// ```
 pub trait Hooks: fmt::Debug + Send + Sync {
-    /// Before. It may change the request, or say no.
-    fn before(&self, _attempting: &HookContext<'_>, _request: &mut Request) -> HookDecision {
+    /// Runs before a compaction. It may change the request or veto the compaction.
+    fn before(&self, _context: &HookContext<'_>, _request: &mut Request) -> HookDecision {
         HookDecision::Proceed
     }
 
-    /// After, with what came of it. Nothing that it does changes that.
+    /// Runs after a compaction, with its result, which it cannot change.
     fn after(&self, _compaction: &Compaction) {}
 }

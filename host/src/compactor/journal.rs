@@ -1,6 +1,7 @@
-//! What happened to a conversation, in order: nothing in it is ever taken back.
+//! The journal: an append-only record of a conversation's messages and compactions.
 //!
-//! What the model sees is worked out from it: the newest compaction, and what came after.
+//! The view, which the model sees, is derived from it: the result of the newest compaction and later
+//! messages.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -10,11 +11,11 @@ use baler_conversation::document::as_message;
 
 use crate::changes::Origin;
 
-/// One thing that happened.
+/// An entry of the journal.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Entry {
-    /// A message came.
+    /// A message was appended.
     Message(Box<RawValue>),
     /// A compaction: the messages of its result, in order.
     Compaction(Vec<Slot>),
@@ -24,34 +25,33 @@ pub(super) enum Entry {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Slot {
-    /// These messages, as they came: the first one, counted from 0 over all that ever came, and
-    /// how many.
+    /// A run of appended messages, unchanged: the number of the first, counted from 0 over all appended
+    /// messages, and how many.
     Came(usize, usize),
-    /// This one, as an earlier compaction or this one wrote it.
+    /// A message that this or an earlier compaction wrote.
     Written(Box<RawValue>),
 }
 
-/// A journal, and where the messages of the present view come from.
+/// The journal, and where the messages of the present view come from.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Journal {
     entries: Vec<Entry>,
-    /// Number of messages that ever came.
+    /// Number of appended messages.
     #[serde(skip)]
     came: usize,
     /// Number of compactions.
     #[serde(skip)]
     compactions: usize,
-    /// Of each message of the view, its number among all that came; none for one that a
-    /// compaction wrote.
+    /// For each message of the view, its number among all appended messages; `None` if a compaction wrote it.
     #[serde(skip)]
     view: Vec<Option<usize>>,
 }
 
 impl Journal {
-    /// Notes a message that came. A text that is all of a request's `input` is noted as the message
-    /// that it stands for: what comes later stands beside it in a list.
+    /// Notes an appended message. A request's `input` that is a text is noted as the message that it stands
+    /// for, because later messages turn the input into a list.
     pub(super) fn message(&mut self, raw: &str) {
-        // What is no JSON was refused before it came here.
+        // Text that is not JSON was refused before.
         if let Ok(raw) = RawValue::from_string(as_message(raw.trim()).into_owned()) {
             self.entries.push(Entry::Message(raw));
             self.view.push(Some(self.came));
@@ -84,19 +84,20 @@ impl Journal {
         }
         view.extend(self.view.drain(before.min(self.view.len())..));
         self.view = view;
-        // Messages that came while it ran stand in front of it, and behind it in the view.
+        // Messages that were appended while it ran are before it in the journal, and after its result in the
+        // view.
         let later = self.view.len() - after.message_count();
         let at = self.entries.len() - later;
         self.entries.insert(at, Entry::Compaction(slots));
         self.compactions += 1;
     }
 
-    /// How many compactions there were.
+    /// Returns the number of compactions.
     pub(super) fn compactions(&self) -> usize {
         self.compactions
     }
 
-    /// All messages that ever came.
+    /// Returns all appended messages.
     pub(super) fn all(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Message(raw) => Some(raw.get()),
@@ -104,15 +105,15 @@ impl Journal {
         })
     }
 
-    /// What the model saw just before the compaction with this number, counted from 0, or sees
-    /// now, where there is none with it.
+    /// Returns what the model saw just before the compaction with this number, counted from 0; or what it
+    /// sees now, if there is no such compaction.
     pub(super) fn view_before(&self, compaction: usize) -> Vec<&str> {
         let seen = self.replay(compaction).unwrap_or_default();
         seen.into_iter().map(|seen| seen.raw).collect()
     }
 
-    /// Works out what is not saved, such as where the messages of the view come from. False
-    /// where it names messages that did not come before.
+    /// Derives the fields that are not saved. Returns false if the journal names messages that were not
+    /// appended before.
     pub(super) fn restore(&mut self) -> bool {
         let Some(seen) = self.replay(usize::MAX) else {
             return false;
@@ -123,8 +124,8 @@ impl Journal {
         true
     }
 
-    /// What the model saw after so many compactions, just before the next one or now. None where
-    /// one of them names messages that did not come before it.
+    /// Returns what the model saw after this number of compactions, just before the next one or now. `None`
+    /// if one of them names messages that were not appended before it.
     fn replay(&self, compactions: usize) -> Option<Vec<Seen<'_>>> {
         let mut came: Vec<Seen<'_>> = Vec::new();
         let mut view: Vec<Seen<'_>> = Vec::new();
@@ -165,12 +166,12 @@ impl Journal {
 /// A message of a view.
 #[derive(Debug, Clone, Copy)]
 struct Seen<'a> {
-    /// Its number among all that came; none for one that a compaction wrote.
+    /// Its number among all appended messages; `None` if a compaction wrote it.
     came: Option<usize>,
     raw: &'a str,
 }
 
-/// The raw messages of a conversation.
+/// Returns the raw JSON of a conversation's messages.
 pub(super) fn messages(conversation: &Conversation) -> impl Iterator<Item = &str> {
     (0..conversation.units().len()).flat_map(|unit| conversation.raw_messages(unit))
 }

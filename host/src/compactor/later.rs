@@ -10,15 +10,14 @@ use crate::changes::UnitOutcome;
 use crate::compaction::Compaction;
 use crate::plan::{self};
 
-/// A result with the messages that arrived meanwhile after it.
+/// A result, followed by the messages that arrived in the meantime.
 pub(super) struct Continued {
     pub(super) view: Conversation,
-    /// Where each message of it comes from: messages before it are those of the view before.
+    /// Where each message of the view comes from, in the view before.
     pub(super) origins: Vec<Origin>,
     /// Whether all of these messages follow the whole result, unchanged.
     pub(super) is_as_it_came: bool,
-    /// The messages of the result that stand somewhere else in the view, or were left out of it, each
-    /// with its place there.
+    /// The messages of the result that moved in the view, each with its new index; `None` if it was removed.
     pub(super) moved: Vec<(usize, Option<usize>)>,
 }
 
@@ -44,16 +43,15 @@ impl Later<'_> {
     }
 }
 
-/// The result of a compaction of `snapshot`, and behind it the messages that `view` has beyond that.
-/// They lose the thinking that a plan would take from them, since they were made behind another
-/// beginning. None where the provider would refuse that, and not what it is sent now; and where they go
-/// on with a unit that left.
-pub(super) fn behind(
+/// Returns the result of a compaction of `snapshot`, followed by the messages that `view` has in addition.
+/// These lose thinking that the provider has bound to the old messages. Returns `None` if the provider would
+/// refuse the combination although it accepts `view`, or if a later message continues a removed unit.
+pub(super) fn append_later(
     compaction: &Compaction,
     snapshot: &Conversation,
     view: &Conversation,
 ) -> Option<Continued> {
-    if goes_on_with_what_left(compaction, snapshot, view) {
+    if continues_removed_unit(compaction, snapshot, view) {
         return None;
     }
     let result = compaction.conversation();
@@ -79,10 +77,9 @@ pub(super) fn behind(
     instructions_moved(compaction, &later).filter(|moved| is_sound(&moved.view, view))
 }
 
-/// Whether a message of `view` beyond the snapshot belongs to a unit that begins in there, such as a
-/// call to its reasoning, and some of that left or was parted. No rule tells of reasoning that is not
-/// there.
-fn goes_on_with_what_left(
+/// Whether a later message of `view` continues a unit of the snapshot, such as a call that follows its
+/// reasoning, and the unit was removed or split. Validation does not notice missing reasoning.
+fn continues_removed_unit(
     compaction: &Compaction,
     snapshot: &Conversation,
     view: &Conversation,
@@ -93,7 +90,7 @@ fn goes_on_with_what_left(
     let Some(reaching) = reaching.filter(|unit| unit.first_message < first) else {
         return false;
     };
-    // What came may have made one unit of several.
+    // A later message may have merged several units.
     let own = snapshot
         .units()
         .partition_point(|unit| unit.end() <= reaching.first_message);
@@ -109,7 +106,7 @@ fn is_sound(next: &Conversation, view: &Conversation) -> bool {
     next.broken().all(|violation| is_old(violation.rule))
 }
 
-/// The messages of `view` from `first` on, as they may stand behind a changed beginning.
+/// Returns the messages of `view` from `first` on, as they may follow a changed beginning.
 fn fitting<'a>(compaction: &Compaction, view: &'a Conversation, first: usize) -> Vec<Later<'a>> {
     let spared = turn_with_thinking(view);
     let units = view.units();
@@ -132,16 +129,18 @@ fn fitting<'a>(compaction: &Compaction, view: &'a Conversation, first: usize) ->
         .collect()
 }
 
-/// The turn of the newest step, where the request wants an open loop to begin with thinking (ANTH-5).
+/// Returns the turn of the newest step, if the request requires thinking at the start of an open loop
+/// (ANTH-5).
 fn turn_with_thinking(view: &Conversation) -> Option<u32> {
     let mut units = view.units().iter().rev();
     let newest = units.find(|unit| unit.kind == UnitKind::Step)?;
     view.envelope().wants_thinking().then_some(newest.turn)
 }
 
-/// The same with the instructions that the result ends with behind what the user said meanwhile, since
-/// they may stand only in front of what the model says (ANTH-1). Those that held until then are left
-/// out: behind it they would hold once more. None where there are none.
+/// Like [`append_later`], but moves the instructions at the end of the result after the later user messages,
+/// because the provider accepts them only before a message of the model (ANTH-1). Instructions that expire
+/// with the next user message are removed, because they would apply again. Returns `None` if there are no
+/// such instructions.
 fn instructions_moved(compaction: &Compaction, later: &[Later<'_>]) -> Option<Continued> {
     let result = compaction.conversation();
     let messages = result.all_messages();

@@ -1,8 +1,8 @@
-//! The compactor: one for each conversation, asked at every step of an agent's loop.
+//! The compactor: keeps one conversation of an agent within its window over time.
 //!
-//! It holds what the agent should send. Messages are appended as they come; [`Compactor::step`]
-//! is called before each request to the model, and compacts where it is time. Everything that
-//! ever came stays in its journal: [`Compactor::save`] writes it, [`Compactor::resume`] goes on
+//! It holds the conversation that the agent should send. The agent appends messages as they arrive, and calls
+//! [`Compactor::step`] before each request to the model, which compacts when a trigger is reached. A journal
+//! holds every message that was ever appended: [`Compactor::save`] writes it, [`Compactor::resume`] continues
 //! from it.
 
 mod config;
@@ -49,18 +49,35 @@ use journal::Journal;
 use pinned::Pinned;
 use work::Generation;
 
-/// Events that a slow listener may be behind.
+/// The most events that are kept for a slow listener.
 const EVENTS: usize = 64;
 
-/// What is left of a request that the provider refused as too long.
+/// The most that a result may have of a request that the provider refused as too long.
 const OVERFLOW_SHARE: f64 = 0.7;
 
-/// How large a request may be, of so many tokens of one that was refused.
+/// Returns the most tokens of a request, after the provider refused one with this number of tokens.
 fn of_refused(tokens: u32) -> u32 {
     ((f64::from(tokens) * OVERFLOW_SHARE) as u32).max(1)
 }
 
-/// Keeps one conversation within its model's window.
+/// Keeps one conversation within its model's context window.
+///
+/// ```
+/// use std::sync::Arc;
+/// use baler_host::{Compactor, CompactorOptions, Host};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let host = Arc::new(Host::builder().build()?);
+/// let conversation = host.read(r#"{"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello!"}]}"#)?;
+/// let options = CompactorOptions::default().with_context_window(128_000);
+/// let mut compactor = Compactor::new(Arc::clone(&host), conversation, [], options.clone())?;
+/// let step = compactor.step().await?;                          // before each request to the model
+/// assert!(!step.is_compacted());                              // far below 80 % of the window
+/// compactor.append(r#"{"role": "assistant", "content": "Hi!"}"#)?;
+/// let resumed = Compactor::resume(host, &compactor.save()?, [], options)?;
+/// assert_eq!(resumed.history().count(), 2);
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 pub struct Compactor {
     host: Arc<Host>,
@@ -72,22 +89,22 @@ pub struct Compactor {
     events: broadcast::Sender<Event>,
     journal: Journal,
     view: Conversation,
-    /// Another one whenever the view becomes another one than the old with something appended, or
-    /// other units of it are pinned. No two are the same, of whatever compactors.
+    /// Replaced whenever the view changes other than by appending, or the pins change. Unique among all
+    /// compactors.
     generation: Generation,
     reported: Option<Usage>,
     failures: u32,
-    fruitless: Option<LastFutileAttempt>,
-    /// What the newest compaction left.
+    last_futile_attempt: Option<LastFutileAttempt>,
+    /// The size that the newest compaction left.
     settled: Option<Size>,
-    /// References of what left, oldest first.
-    left: Vec<String>,
-    /// Whether more left than receipts listed.
+    /// References of removed content, oldest first.
+    removed: Vec<String>,
+    /// Whether more content was archived than receipts list.
     has_unlisted: bool,
     running: Option<Running>,
 }
 
-/// Work beside the agent's, which ends with its compactor.
+/// Work in parallel with the agent, which is aborted when its compactor is dropped.
 #[derive(Debug)]
 struct Running(JoinHandle<Finished>);
 
@@ -97,14 +114,14 @@ impl Drop for Running {
     }
 }
 
-/// What the provider counted, and what the host had counted for the same messages.
+/// The tokens that the provider reported, and the host's count of the same messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Usage {
     reported: u32,
     counted: u32,
 }
 
-/// The strategy, with so many milliseconds for a call where it declares no time.
+/// Limits the calls of a strategy that declares no timeout to this number of milliseconds.
 fn undeclared(strategy: &Strategy, ms: u32) -> Strategy {
     let limits = Limits {
         undeclared_time: Duration::from_millis(ms.into()),
@@ -113,23 +130,23 @@ fn undeclared(strategy: &Strategy, ms: u32) -> Strategy {
     strategy.clone().with_limits(limits)
 }
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Step {
-    /// Why it was time; none where it was not.
+    /// Why a compaction was due; `None` if none was.
     pub pressure: Option<Pressure>,
-    /// The receipts of the compactions that ended with this step: none, one, or where one was
-    /// begun earlier, two.
+    /// The receipts of the compactions that ended in this step: at most one, or two if one began earlier.
     pub receipts: Vec<Receipt>,
-    /// A hook said no, and why.
+    /// The reason of a hook's veto.
     pub vetoed: Option<String>,
-    /// It is time, but the newest try came to nothing and hardly anything has changed since.
+    /// Whether a compaction was due but was not attempted, because the newest attempt was futile and the
+    /// conversation has hardly changed since.
     pub held: bool,
 }
 
 impl Step {
-    /// Whether the conversation became smaller.
+    /// Returns whether the conversation became smaller.
     #[must_use]
     pub fn is_compacted(&self) -> bool {
         let is_one = |receipt: &Receipt| receipt.outcome == Outcome::Compacted;
@@ -138,11 +155,12 @@ impl Step {
 }
 
 impl Compactor {
-    /// A compactor for `conversation`, with strategies in the order in which they are tried.
-    /// The host's own always end the chain.
+    /// Creates a compactor for `conversation`. `chain` holds the strategies in the order in which they are
+    /// tried; the host's own strategies end every chain.
     ///
     /// # Errors
-    /// An option makes no sense; or the only trigger is a share of a context window that is missing.
+    /// Returns an error if an option is invalid, or if the only trigger is a share of an unknown context
+    /// window.
     pub fn new(
         host: Arc<Host>,
         conversation: Conversation,
@@ -176,42 +194,41 @@ impl Compactor {
             generation: Generation::default(),
             reported: None,
             failures: 0,
-            fruitless: None,
+            last_futile_attempt: None,
             settled: None,
-            left: Vec::new(),
+            removed: Vec::new(),
             has_unlisted: false,
             running: None,
         })
     }
 
-    /// With hooks around each compaction.
+    /// Returns the same compactor with hooks that run before and after each compaction.
     #[must_use]
     pub fn with_hooks(mut self, hooks: Arc<dyn Hooks>) -> Self {
         self.hooks = Some(hooks);
         self
     }
 
-    /// What stays in any case. Units are those of the present view; see [`Pins`]. They stay pinned
-    /// through every compaction, whatever their numbers become. Where this is another choice than
-    /// before, work that was begun goes by the old one, and so its result is thrown away; and what came
-    /// to nothing is tried again.
+    /// Sets what is pinned. Units are those of the present view; see [`Pins`]. They stay pinned through every
+    /// compaction, whatever their numbers become. If the pins change, the result of work that was begun is
+    /// discarded, and a futile compaction is attempted again.
     ///
     /// # Errors
-    /// The view has no such unit; then nothing has changed.
+    /// Returns an error if the view has no such unit. Then nothing has changed.
     pub fn pin(&mut self, pins: Pins) -> Result<(), HostError> {
         let pinned = Pinned::of(pins, &self.view)?;
-        // Who says the same at every step changes nothing.
+        // A program may set the same pins at every step.
         if pinned != self.pinned {
             self.pinned = pinned;
             self.generation = Generation::default();
-            // What was pinned may have been all that kept it as large as it is.
-            self.fruitless = None;
+            // The old pins may have been the reason that the compaction was futile.
+            self.last_futile_attempt = None;
             self.settled = None;
         }
         Ok(())
     }
 
-    /// Sets the JSON for strategies: turns left, memory, data … `None` removes it.
+    /// Sets the JSON text that strategies get with each call: turns left, memory, data … `None` removes it.
     pub fn set_context(&mut self, json: Option<String>) {
         self.context = json;
     }
@@ -222,63 +239,63 @@ impl Compactor {
         EventStream(self.events.subscribe())
     }
 
-    /// What the model is to be sent, as a conversation.
+    /// Returns the conversation that the model should be sent.
     #[must_use]
     pub fn conversation(&self) -> &Conversation {
         &self.view
     }
 
-    /// What the model is to be sent: the request body.
+    /// Returns the request body that the model should be sent.
     #[must_use]
     pub fn document(&self) -> &str {
         self.view.document()
     }
 
-    /// How it works.
+    /// Returns the options.
     #[must_use]
     pub fn options(&self) -> &CompactorOptions {
         &self.options
     }
 
-    /// Failures that strategies declared in a row.
+    /// Returns the number of failures that strategies declared in a row.
     #[must_use]
     pub fn failures_in_a_row(&self) -> u32 {
         self.failures
     }
 
-    /// How many compactions there were that changed something.
+    /// Returns the number of compactions that changed the conversation.
     #[must_use]
     pub fn compactions(&self) -> usize {
         self.journal.compactions()
     }
 
-    /// All messages that ever came, as they came.
+    /// Returns all messages that were ever appended, unchanged, as JSON texts.
     pub fn history(&self) -> impl Iterator<Item = &str> {
         self.journal.all()
     }
 
-    /// The messages that the model saw just before the compaction with this number, counted
-    /// from 0.
+    /// Returns the messages that the model saw just before the compaction with this number, counted from 0,
+    /// as JSON texts; `None` if there is no such compaction.
     #[must_use]
     pub fn seen_before(&self, compaction: usize) -> Option<Vec<&str>> {
         (compaction < self.journal.compactions()).then(|| self.journal.view_before(compaction))
     }
 
-    /// The tool by which the agent's model has back what left this conversation until now; none
-    /// where its host has no archive.
+    /// Returns the tool that lets the agent's model retrieve what was removed from this conversation until
+    /// now; `None` if the host has no archive.
     #[must_use]
     pub fn retrieve_tool(&self) -> Option<Retrieve> {
-        let mut recall = Retrieve::new(self.host.archive()?.clone());
-        recall.note_all(self.left.iter().map(String::as_str));
-        recall.note_unlisted(self.has_unlisted);
-        Some(recall)
+        let mut retrieve = Retrieve::new(self.host.archive()?.clone());
+        retrieve.note_all(self.removed.iter().map(String::as_str));
+        retrieve.note_unlisted(self.has_unlisted);
+        Some(retrieve)
     }
 
     /// Appends a message, as JSON in the conversation's wire format. See
     /// [`Conversation::append`].
     ///
     /// # Errors
-    /// It is no message of this format; then nothing has changed.
+    /// Returns an error if it is not a message of this format. Then nothing has changed.
     pub fn append(&mut self, message: &str) -> Result<(), ReadError> {
         self.append_all([message])
     }
@@ -286,13 +303,14 @@ impl Compactor {
     /// Appends messages, such as all outputs of a step. See [`Conversation::append_all`].
     ///
     /// # Errors
-    /// One is no message of this format. It and those behind it are not there; those before are.
+    /// Returns an error at the first text that is not a message of this format. The messages before it are
+    /// appended; it and those after it are not.
     pub fn append_all<'m>(
         &mut self,
         messages: impl IntoIterator<Item = &'m str>,
     ) -> Result<(), ReadError> {
         let mut newest: Option<&str> = None;
-        // The next one is asked for when the one before was taken.
+        // The iterator advances only after the message before was appended.
         let noted = messages.into_iter().inspect(|message| {
             if let Some(taken) = newest.replace(message) {
                 self.journal.message(taken);
@@ -305,9 +323,9 @@ impl Compactor {
         Ok(())
     }
 
-    /// Notes what the provider reported for its newest response: tokens of input and output
-    /// together. Call it once the response was appended. It is preferred to what the host
-    /// counts, until a compaction makes it void.
+    /// Notes the tokens that the provider reported for its newest response, input and output together. Call
+    /// it after the response was appended. The figure takes precedence over the host's count until the next
+    /// compaction.
     pub fn reported(&mut self, tokens: u32) {
         let counted = self.view.tokens();
         self.reported = (tokens > 0).then_some(Usage {
@@ -317,8 +335,8 @@ impl Compactor {
         self.view.mark_sent();
     }
 
-    /// Tokens of the next request: as the provider reported, and what came since by the host's
-    /// count; or all by that.
+    /// Returns the tokens of the next request: the figure that the provider reported, plus the host's count
+    /// of later messages; without such a figure, the host's count of all.
     #[must_use]
     pub fn tokens(&self) -> u32 {
         let counted = self.view.tokens();
@@ -330,13 +348,15 @@ impl Compactor {
         }
     }
 
-    /// To be called before each request to the model. Compacts where it is time, and otherwise
-    /// costs next to nothing beside what the strategy takes that is asked
-    /// ([`CompactorOptions::ask_strategy`]): for that all messages are counted again where the
-    /// provider reported a figure.
+    /// Compacts if a compaction is due. Call it before each request to the model.
+    ///
+    /// Otherwise its cost is negligible, except for a strategy that is asked
+    /// ([`CompactorOptions::ask_strategy`]): for that, all messages are counted again if the provider
+    /// reported a figure.
     ///
     /// # Errors
-    /// What leaves could not be archived; then nothing has left.
+    /// Returns an error if the host failed, for example if removed content could not be archived. Then the
+    /// conversation is unchanged.
     pub async fn step(&mut self) -> Result<Step, HostError> {
         let mut step = Step::default();
         self.collect(&mut step, false).await?;
@@ -347,14 +367,14 @@ impl Compactor {
         };
         step.pressure = pressure;
         let Some(pressure) = pressure else {
-            // What the strategy holds back is not begun beside, to be applied by the next step. Below
-            // the trigger its word says no more than the host's own: that it is not time yet.
+            // If the host would compact and the strategy says wait, no early compaction begins either. Below
+            // the trigger, wait only means "not yet".
             if by_host.is_none() {
                 self.begin_early();
             }
             return Ok(step);
         };
-        // What was begun early ends first, and may be enough.
+        // Finishes an early compaction first, which may be enough.
         if self.running.is_some() {
             self.collect(&mut step, true).await?;
             if self.pressure().is_none() && step.is_compacted() {
@@ -370,10 +390,10 @@ impl Compactor {
         Ok(step)
     }
 
-    /// To be called when the provider refused the request as too long. Each call aims lower.
+    /// Compacts after the provider refused the request as too long. Each call has a lower target.
     ///
     /// # Errors
-    /// As [`Compactor::step`].
+    /// Returns an error for the reasons of [`Compactor::step`].
     pub async fn overflowed(&mut self) -> Result<Step, HostError> {
         let mut step = Step {
             pressure: Some(Pressure::Overflow),
@@ -381,7 +401,7 @@ impl Compactor {
         };
         let most = of_refused(self.tokens());
         self.collect(&mut step, true).await?;
-        // What was begun early may be enough.
+        // The early compaction may be enough.
         if step.is_compacted() && self.tokens() <= most {
             return Ok(step);
         }
@@ -390,12 +410,12 @@ impl Compactor {
         Ok(step)
     }
 
-    /// Compacts now, because somebody asks for it, perhaps saying what to keep in mind. Triggers
-    /// do not count, and neither does what came to nothing before. What was begun early is applied in
-    /// its place, unless there is a wish: that was begun without it, and is thrown away.
+    /// Compacts now, at the request of a person or program. `wish` holds instructions for the strategy.
+    /// Triggers and earlier futile attempts do not count. Without a wish, an early compaction is applied
+    /// instead; with a wish, it is discarded, because it began without the wish.
     ///
     /// # Errors
-    /// As [`Compactor::step`].
+    /// Returns an error for the reasons of [`Compactor::step`].
     pub async fn compact_now(&mut self, wish: Option<&str>) -> Result<Step, HostError> {
         let mut step = Step {
             pressure: Some(Pressure::Manual),
@@ -407,7 +427,7 @@ impl Compactor {
                 return Ok(step);
             }
         } else if self.running.take().is_some() {
-            // It was begun without the wish.
+            // It began without the wish.
             let _ = self.events.send(Event::Outdated);
         }
         let trigger = Trigger::Manual(wish.map(str::to_owned));
@@ -416,34 +436,37 @@ impl Compactor {
         Ok(step)
     }
 
-    /// A compaction as a piece of work that needs nothing of the compactor, to be run beside it,
-    /// on another task. [`Compactor::apply`] takes what comes of it.
+    /// Returns a compaction that can run independently of the compactor, on another task.
+    /// [`Compactor::apply`] accepts its result.
     #[must_use]
     pub fn work(&self) -> Work {
         self.work_for(Trigger::Scheduled, Pressure::Tokens)
     }
 
-    /// Applies finished work. Messages that came meanwhile stay, behind what it made of the
-    /// others, without thinking that the model takes only behind what it was made behind. Where the
-    /// conversation has become another one, or the work was another compactor's, or a provider
-    /// would refuse what comes of it, or what came goes on with a unit that left, nothing is done.
-    /// Call it before a request, not while one is answered: nothing tells behind what an answer was
-    /// made that is appended afterwards.
+    /// Applies finished work. Messages that were appended in the meantime follow the result, without thinking
+    /// that the model accepts only after the messages that it was bound to.
+    ///
+    /// The result is discarded ([`Event::Outdated`]) if the conversation was compacted or the pins changed
+    /// since the work began, if the work belongs to another compactor, if the provider would refuse the
+    /// combined conversation, or if an appended message continues a removed unit.
+    ///
+    /// Call it before a request, not while the model is answering: if an answer is appended afterwards, the
+    /// compactor cannot tell which messages its thinking is bound to.
     ///
     /// # Errors
-    /// As [`Compactor::step`].
+    /// Returns an error for the reasons of [`Compactor::step`].
     pub fn apply(&mut self, finished: Finished) -> Result<Step, HostError> {
         let mut step = Step::default();
         self.take(finished, &mut step)?;
         Ok(step)
     }
 
-    /// The host's own view.
+    /// Decides by the host's triggers and limits.
     fn pressure(&self) -> Option<Pressure> {
         pressure::of(&self.view, self.tokens(), &self.options, self.settled)
     }
 
-    /// The host's view, and the strategy's where it has one.
+    /// Combines the host's decision with that of the strategy, if it is asked.
     async fn with_strategy(&self, pressure: Option<Pressure>) -> Option<Pressure> {
         let Some(strategy) = self.chain.first().filter(|_| self.options.ask_strategy) else {
             return pressure;
@@ -471,11 +494,11 @@ impl Compactor {
 
     fn is_held(&self, is_required: bool) -> bool {
         let retry_after = self.options.retry_after;
-        self.fruitless
-            .is_some_and(|fruitless| fruitless.holds(&self.view, retry_after, is_required))
+        self.last_futile_attempt
+            .is_some_and(|attempt| attempt.holds(&self.view, retry_after, is_required))
     }
 
-    /// Begins a compaction beside the agent's work, where that is wanted and soon needed.
+    /// Begins a compaction in parallel with the agent, if `early` is set and reached.
     fn begin_early(&mut self) {
         let is_soon = self.options.early.is_some_and(|early| {
             let left = self.settled.map(|left| left.tokens);
@@ -490,7 +513,7 @@ impl Compactor {
         }
     }
 
-    /// Takes what was begun early, if it has ended, or waits for it.
+    /// Applies an early compaction if it has ended; with `wait`, waits for its end.
     async fn collect(&mut self, step: &mut Step, wait: bool) -> Result<(), HostError> {
         let Some(running) = self.running.as_mut() else {
             return Ok(());
@@ -498,13 +521,13 @@ impl Compactor {
         if !wait && !running.0.is_finished() {
             return Ok(());
         }
-        // It stays where it is until it has ended: a step may be dropped while it waits.
+        // The task stays in place until it has ended, because the future of a step may be dropped.
         let ended = (&mut running.0).await;
         self.running = None;
         match ended {
             Ok(finished) => self.take(finished, step),
             Err(_) => {
-                let why = "the work beside the agent's ended before its time".to_owned();
+                let why = "the early compaction panicked or was aborted".to_owned();
                 let _ = self.events.send(Event::Failed(why));
                 Ok(())
             }
@@ -521,9 +544,8 @@ impl Compactor {
         self.take(finished, step)
     }
 
-    /// The view, counted by the provider's own figure where there is one. That counts all messages
-    /// again, so it is for what goes by it: a compaction, and a strategy that is asked and reads all
-    /// of them as well.
+    /// Returns the view, with counts corrected by the provider's figure if there is one. That counts all
+    /// messages again, so it is only for compactions and for strategies that are asked.
     fn snapshot(&self) -> Conversation {
         match self.reported {
             Some(_) => self.view.counting(self.tokens()),
@@ -537,7 +559,7 @@ impl Compactor {
             required: pressure.is_required(),
             ..self.request(trigger)
         };
-        // By the count that the work goes by.
+        // The target uses the same counts as the work.
         let situation = self.host.situation(&snapshot, &request);
         let target = self.options.target(&situation);
         let target = match pressure {
@@ -590,8 +612,8 @@ impl Compactor {
         Ok(())
     }
 
-    /// Makes what came of a compaction of a snapshot, which had so many tokens by the host's count,
-    /// the view. False where it does not fit what came since; then nothing has changed.
+    /// Applies a compaction. `tried` is its snapshot, with the snapshot's tokens by the host's count. Returns
+    /// false if the result does not fit the messages that were appended since; then nothing has changed.
     fn settle(&mut self, tried: (&Conversation, u32), compaction: &Compaction) -> bool {
         let (snapshot, counted) = tried;
         let receipt = compaction.receipt();
@@ -600,8 +622,8 @@ impl Compactor {
                 receipt.outcome,
                 Outcome::Unchanged(Unchanged::StrategyFailed | Unchanged::StrategyDeclined)
             );
-            // What came since was not tried.
-            self.fruitless = Some(LastFutileAttempt {
+            // Later messages were not part of the attempt.
+            self.last_futile_attempt = Some(LastFutileAttempt {
                 tokens: counted,
                 messages: snapshot.message_count(),
                 may_be_tried,
@@ -611,7 +633,7 @@ impl Compactor {
             return true;
         }
         let result = compaction.conversation();
-        let Some(next) = later::behind(compaction, snapshot, &self.view) else {
+        let Some(next) = later::append_later(compaction, snapshot, &self.view) else {
             return false;
         };
         let mut pinned = self.pinned.clone();
@@ -620,8 +642,8 @@ impl Compactor {
             return false;
         }
         self.failures = receipt.failures_in_a_row;
-        self.fruitless = None;
-        self.left
+        self.last_futile_attempt = None;
+        self.removed
             .extend(retrieve::references(receipt).map(str::to_owned));
         self.has_unlisted |= retrieve::has_unlisted(receipt);
         if next.is_as_it_came {
@@ -629,7 +651,7 @@ impl Compactor {
             self.journal
                 .compaction(snapshot.message_count(), origins, result);
         } else {
-            // What came since became something else with it.
+            // Later messages were changed or moved too.
             self.journal
                 .compaction(self.view.message_count(), &next.origins, &next.view);
         }
@@ -637,7 +659,7 @@ impl Compactor {
         self.view = next.view;
         self.generation = Generation::default();
         self.reported = None;
-        // What came since is none of what it left, and may go at once.
+        // Later messages are not part of what the compaction left, and may be removed at once.
         self.settled = Some(Size::of(result, result.tokens()));
         true
     }

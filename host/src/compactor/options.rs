@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::request::{Policy, Request};
 use crate::situation::Situation;
 
-/// When it is time. Whatever of these is reached first decides; those that are not set do not.
+/// When a compactor compacts: as soon as one of the triggers that are set is reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Triggers {
-    /// Share of the context window, above 0 and at most 1. Where no other trigger is set it needs
-    /// [`CompactorOptions::context_window`]; where one is, it counts only with that.
+    /// Share of the context window, above 0 and at most 1. It needs [`CompactorOptions::context_window`]:
+    /// without it the share is ignored if another trigger is set, and an error otherwise.
     pub share: Option<f64>,
     /// Tokens of the whole request.
     pub tokens: Option<u32>,
@@ -19,7 +19,7 @@ pub struct Triggers {
     pub reserve: Option<u32>,
     /// Number of messages.
     pub messages: Option<usize>,
-    /// Number of turns: user messages, with all up to the next one.
+    /// Number of turns. A turn is a user message and everything up to the next one.
     pub turns: Option<u32>,
     /// Bytes of the request.
     pub bytes: Option<usize>,
@@ -46,8 +46,7 @@ impl Default for Triggers {
 }
 
 impl Triggers {
-    /// No trigger at all: then it is for the strategy to say, and where it has no opinion every
-    /// step compacts what can be.
+    /// No trigger. Then the strategy decides; if it leaves the decision to the host, every step compacts.
     pub const NONE: Self = Self {
         share: None,
         tokens: None,
@@ -65,24 +64,23 @@ impl Triggers {
 pub struct CompactorOptions {
     /// The model's context window in tokens.
     pub context_window: Option<u32>,
-    /// When it is time.
+    /// When to compact.
     pub triggers: Triggers,
-    /// Size of the result beside what has to stay (overhead, pins, the newest message …), as a share
-    /// of the tokens, or bytes, that the trigger leaves beside that. Above 0 and at most 0.9: a
-    /// result just below the trigger would fire it again at once.
+    /// Target size of the result, as a share of the tokens (or bytes) between what must stay (overhead, pins,
+    /// the newest message …) and the trigger, in addition to what must stay. Above 0 and at most 0.9, because
+    /// a result just below the trigger would reach it again at once.
     pub target_share: f64,
-    /// Size of the result in tokens. It goes before the share, as far as it is smaller than
-    /// what fires.
+    /// Target size of the result in tokens. It takes precedence over the share, up to 90 % of the trigger.
     pub target_tokens: Option<u32>,
-    /// The same share of the trigger from which on a compaction is begun beside the agent's
-    /// work, to be applied at a later step. None: only when it is time.
+    /// Share of the trigger's tokens from which a compaction starts in parallel with the agent, above 0 and
+    /// at most 1. A later step applies its result. `None`: no early compaction.
     pub early: Option<f64>,
-    /// Whether the strategy is asked at each step if it is time.
+    /// Whether each step asks the strategy whether to compact now.
     pub ask_strategy: bool,
-    /// Messages that have to come after a compaction that came to nothing before the next try.
+    /// Number of messages that must be appended after a futile compaction before the next attempt.
     pub retry_after: usize,
-    /// Milliseconds that a call of a strategy may take which declares no time of its own, where
-    /// that is less than the strategy's limits say. None: what these say.
+    /// Time limit of a call, in milliseconds, for a strategy that declares no timeout, if it is below the
+    /// strategy's limits. `None`: the strategy's limits.
     pub undeclared_timeout_ms: Option<u32>,
     /// What plans may do.
     pub policy: Policy,
@@ -118,13 +116,13 @@ impl Default for CompactorOptions {
     }
 }
 
-/// An option that makes no sense.
+/// An invalid option.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}` {allowed}")]
 pub struct OptionError {
-    /// The option, as it is spelled in JSON.
+    /// The name of the option in JSON.
     pub field: &'static str,
-    /// What is allowed.
+    /// What is allowed, as the end of a sentence.
     pub allowed: &'static str,
 }
 
@@ -132,7 +130,7 @@ impl CompactorOptions {
     /// Checks each value.
     ///
     /// # Errors
-    /// The first option that makes no sense, with what is allowed.
+    /// Returns the first invalid option, with what is allowed.
     pub fn check(&self) -> Result<(), OptionError> {
         let wrong = |field, allowed| Err(OptionError { field, allowed });
         let is_share = |share: f64| share > 0.0 && share <= 1.0;
@@ -145,67 +143,66 @@ impl CompactorOptions {
             bytes,
         } = self.triggers;
         if share.is_some_and(|share| !is_share(share)) {
-            return wrong("triggers.share", "is more than 0 and at most 1");
+            return wrong("triggers.share", "must be more than 0 and at most 1");
         }
         if tokens == Some(0) {
-            return wrong("triggers.tokens", "is at least 1");
+            return wrong("triggers.tokens", "must be at least 1");
         }
         if messages == Some(0) {
-            return wrong("triggers.messages", "is at least 1");
+            return wrong("triggers.messages", "must be at least 1");
         }
         if turns == Some(0) {
-            return wrong("triggers.turns", "is at least 1");
+            return wrong("triggers.turns", "must be at least 1");
         }
         if bytes == Some(0) {
-            return wrong("triggers.bytes", "is at least 1");
+            return wrong("triggers.bytes", "must be at least 1");
         }
         if self.context_window == Some(0) {
             return wrong(
                 "context-window",
-                "is at least 1, or left out where it is not known",
+                "must be at least 1, or absent if it is not known",
             );
         }
         if reserve.is_some() && self.context_window.is_none() {
             return wrong(
                 "triggers.reserve",
-                "is a part of `context-window`, which is missing",
+                "needs `context-window`, which is missing; set it",
             );
         }
         if reserve >= self.context_window && reserve.is_some() {
-            return wrong("triggers.reserve", "is less than `context-window`");
+            return wrong("triggers.reserve", "must be less than `context-window`");
         }
         if !(self.target_share > 0.0 && self.target_share <= 0.9) {
-            return wrong("target-share", "is more than 0 and at most 0.9");
+            return wrong("target-share", "must be more than 0 and at most 0.9");
         }
         if self.target_tokens == Some(0) {
-            return wrong("target-tokens", "is at least 1");
+            return wrong("target-tokens", "must be at least 1");
         }
         if self.undeclared_timeout_ms == Some(0) {
-            return wrong("undeclared-timeout-ms", "is at least 1");
+            return wrong("undeclared-timeout-ms", "must be at least 1");
         }
         if self.early.is_some_and(|early| !is_share(early)) {
-            return wrong("early", "is more than 0 and at most 1");
+            return wrong("early", "must be more than 0 and at most 1");
         }
         Ok(())
     }
 
-    /// Checks that something can fire where a trigger is set. A share of a window that is not known
-    /// is none, and without any it would be time never, or at every step.
+    /// Checks that a trigger can be reached if one is set: a share of an unknown window never is.
     ///
-    /// It is apart from [`CompactorOptions::check`], since a program may know its model's window
-    /// where its user's settings do not name it.
+    /// It is separate from [`CompactorOptions::check`], because a program may know its model's window even if
+    /// its user's settings do not name it.
     pub(super) fn check_share(&self) -> Result<(), OptionError> {
         if self.triggers.share.is_some() && !self.has_trigger() {
             return Err(OptionError {
                 field: "triggers.share",
-                allowed: "is a share of `context-window`, which is missing; give that, or another \
-                          trigger such as `tokens`, or no share (null)",
+                allowed: "needs `context-window`, which is missing; set it, set another trigger such as \
+                          `tokens`, or set no share (null)",
             });
         }
         Ok(())
     }
 
-    /// From how many tokens on it is time; none where no trigger goes by tokens.
+    /// Returns the number of tokens from which a step compacts; `None` if no trigger depends on tokens.
     #[must_use]
     pub fn threshold(&self) -> Option<u32> {
         let Triggers {
@@ -225,7 +222,7 @@ impl CompactorOptions {
         [of_share, tokens, of_reserve].into_iter().flatten().min()
     }
 
-    /// Whether anything of the host's own can fire.
+    /// Whether any trigger of the host can be reached.
     pub(super) fn has_trigger(&self) -> bool {
         let Triggers {
             messages,
@@ -236,9 +233,9 @@ impl CompactorOptions {
         self.threshold().is_some() || messages.is_some() || turns.is_some() || bytes.is_some()
     }
 
-    /// How large the result may be, in tokens: what has to stay, and a share of what there is beside
-    /// that below the trigger. What is within that already, and compacted because of something else,
-    /// or has to stay beyond the trigger, gives a share of what can go.
+    /// Returns the target size of the result in tokens: what must stay, plus a share of the tokens between
+    /// that and the trigger. If the conversation is already below that, or what must stay exceeds the
+    /// trigger, it is what must stay plus a share of what can be removed.
     pub(super) fn target(&self, situation: &Situation) -> u32 {
         let now = situation.conversation.tokens();
         let floor = situation.floor;
@@ -251,19 +248,19 @@ impl CompactorOptions {
         let by_trigger = match self.target_tokens {
             Some(tokens) => Some(threshold.map_or(tokens, |own| tokens.min(most_of(own)))),
             None => threshold.filter(|own| floor < *own).map(|own| {
-                // Below what has to stay there is nothing that a strategy could write.
+                // Leaves tokens for a strategy's text above what must stay.
                 share_of(own).min(most_of(own).max(situation.least()))
             }),
         };
         by_trigger
             .filter(|target| *target < now)
-            // Where nothing can go that is no budget which it is within.
+            // Even if nothing can be removed, the target is below the present size.
             .unwrap_or_else(|| share_of(now).min(now.saturating_sub(1)))
             .max(1)
     }
 
-    /// How many bytes the result may have, by the same rule, where there is a trigger for them; never
-    /// more than the provider takes.
+    /// Returns the target size in bytes by the same rule, if there is a trigger for bytes; at most what the
+    /// provider accepts.
     pub(super) fn target_bytes(&self, situation: &Situation) -> Option<usize> {
         let trigger = self.triggers.bytes?;
         let conversation = &situation.conversation;

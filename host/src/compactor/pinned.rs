@@ -1,4 +1,4 @@
-//! What stays through all compactions of a conversation.
+//! Keeps pins valid through all compactions of a conversation.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,8 +8,8 @@ use crate::changes::Changes;
 use crate::error::HostError;
 use crate::request::Pins;
 
-/// What is pinned. Units are named by messages of the view: the number of a unit changes with a
-/// compaction, and where what is appended makes one unit of several.
+/// What is pinned. Units are identified by messages of the view, because the number of a unit changes with
+/// compactions, and when an appended message merges several units.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Pinned {
@@ -23,8 +23,10 @@ pub(super) enum Pinned {
 }
 
 impl Pinned {
+    /// Converts pins of units of the view.
+    ///
     /// # Errors
-    /// The view has no such unit.
+    /// Returns an error if the view has no such unit.
     pub(super) fn of(pins: Pins, view: &Conversation) -> Result<Self, HostError> {
         let units = view.units();
         Ok(match pins {
@@ -45,7 +47,7 @@ impl Pinned {
         })
     }
 
-    /// The same as units of the view.
+    /// Returns the pins as units of the view.
     pub(super) fn pins(&self, view: &Conversation) -> Pins {
         match self {
             Self::FirstUser => Pins::FirstUser,
@@ -57,7 +59,7 @@ impl Pinned {
         }
     }
 
-    /// Whether the view has all of it.
+    /// Whether the view has all pinned messages.
     pub(super) fn is_in(&self, view: &Conversation) -> bool {
         match self {
             Self::FirstUser | Self::None => true,
@@ -68,8 +70,7 @@ impl Pinned {
         }
     }
 
-    /// Follows what is pinned through a compaction of `before`. What a hook took the pin off may
-    /// have left.
+    /// Updates the pins after a compaction of `before`. A unit that a hook unpinned may have been removed.
     pub(super) fn follow(&mut self, before: &Conversation, changes: &Changes) {
         if let Self::Messages(messages) = self {
             let place = |message: &usize| {
@@ -80,8 +81,8 @@ impl Pinned {
         }
     }
 
-    /// Follows messages, given in order, to other places. False where one of them was left out that is
-    /// pinned.
+    /// Updates the pins after messages moved; `moved` is sorted. Returns false if a pinned message was
+    /// removed.
     pub(super) fn move_to(&mut self, moved: &[(usize, Option<usize>)]) -> bool {
         if let Self::Messages(messages) = self {
             for message in messages {
@@ -97,7 +98,7 @@ impl Pinned {
     }
 }
 
-/// The unit that holds a message.
+/// Returns the unit that holds a message.
 fn unit_of(conversation: &Conversation, message: usize) -> usize {
     let units = conversation.units();
     units.partition_point(|unit| unit.end() <= message)

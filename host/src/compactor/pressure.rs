@@ -1,4 +1,4 @@
-//! Why it is time.
+//! Decides whether to compact now, and why.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,30 +13,30 @@ use super::guard::{Size, fires_from};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Pressure {
-    /// The tokens of a trigger were reached.
+    /// The conversation has the tokens of a trigger.
     Tokens,
-    /// There are too many messages.
+    /// The conversation has more messages than a trigger allows.
     Messages,
-    /// There are too many turns.
+    /// The conversation has more turns than a trigger allows.
     Turns,
-    /// The request has too many bytes for a trigger.
+    /// The request has more bytes than a trigger allows.
     Bytes,
-    /// The request has more bytes than the provider takes.
+    /// The request has more bytes than the provider accepts.
     Body,
-    /// There are more pictures than the provider takes.
+    /// The request has more pictures than the provider accepts.
     Media,
     /// The conversation is larger than the context window.
     Window,
-    /// The strategy said so, or has no opinion where there is no trigger.
+    /// The strategy decided so, or left the decision to a host without triggers.
     Strategy,
     /// The provider refused the request as too long.
     Overflow,
-    /// Somebody asked for it.
+    /// A person or program asked for it.
     Manual,
 }
 
 impl Pressure {
-    /// Whether the next request would be refused, so that the strategy has no veto.
+    /// Returns whether the provider would refuse the next request, so that the strategy may not decline.
     #[must_use]
     pub const fn is_required(self) -> bool {
         matches!(
@@ -46,8 +46,8 @@ impl Pressure {
     }
 }
 
-/// The host's own view, where the newest compaction left so much. It costs the same for a
-/// conversation of any length.
+/// Returns why the host would compact now; `left` is the size that the newest compaction left. The cost does
+/// not depend on the conversation's length.
 pub(super) fn of(
     conversation: &Conversation,
     tokens: u32,

@@ -15,10 +15,11 @@ use super::{Compactor, CompactorOptions, LastFutileAttempt, OptionError, Usage};
 use crate::host::Host;
 use crate::strategy::Strategy;
 
-/// Version of the form.
+/// Version of the format.
 const VERSION: u32 = 1;
 
-/// Written of what is only lent, since a journal is as large as all that ever came.
+/// The saved state. It is generic so that it can be written from references: a journal holds every message
+/// that was ever appended.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Saved<J, L, P> {
@@ -27,33 +28,33 @@ struct Saved<J, L, P> {
     /// The request without its messages.
     frame: Box<RawValue>,
     journal: J,
-    /// What is known of the view beside its messages; in the same units is what was reported.
+    /// Facts about the view besides its messages. `reported` uses the same counts.
     known: Option<Known>,
     reported: Option<Usage>,
     failures: u32,
-    fruitless: Option<LastFutileAttempt>,
-    /// What the newest compaction left.
+    #[serde(rename = "fruitless")]
+    last_futile_attempt: Option<LastFutileAttempt>,
+    /// The size that the newest compaction left.
     #[serde(default)]
     settled: Option<Size>,
-    /// References of what left.
-    #[serde(default)]
-    left: L,
-    /// Whether more left than that.
+    /// References of removed content.
+    #[serde(default, rename = "left")]
+    removed: L,
+    /// Whether more content was archived than that.
     #[serde(default)]
     has_unlisted: bool,
     /// What is pinned.
     #[serde(default)]
     pinned: P,
-    /// Which messages of the view are summaries that another program recorded.
+    /// Indices of the view's messages that are summaries recorded by another program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     recorded_summaries: Vec<usize>,
 }
 
-/// A state could not be written. All of it was read as JSON, so this is a fault of baler's; it is no
-/// empty state, since a program would keep that in the place of the last good one.
+/// A state could not be written. This is an error of baler, because all of the state was read as JSON.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the state of this compactor cannot be written as JSON: {0}; keep the state that was saved before, and report it, since all of it was read as JSON"
+    "the state of this compactor cannot be written as JSON: {0}; keep the state that was saved before, and report this error of baler"
 )]
 pub struct SaveError(String);
 
@@ -63,35 +64,36 @@ impl SaveError {
     }
 }
 
-/// Why a saved state cannot be gone on from.
+/// Why a saved state cannot be resumed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResumeError {
-    /// It is no state, or not a whole one.
-    #[error("this is no saved state of a compactor: {0}; give what `save` wrote, unchanged")]
+    /// The text is not a complete saved state.
+    #[error("expected the saved state of a compactor: {0}; pass the output of `save`, unchanged")]
     Malformed(String),
-    /// Another version of baler wrote it.
-    #[error("this state has version {found}, and this baler reads version {VERSION}")]
+    /// Another version of baler wrote the state.
+    #[error(
+        "expected version {VERSION} of a saved state, found version {found}; use the version of baler that wrote it"
+    )]
     Version {
-        /// Its version.
+        /// The version of the state.
         found: u32,
     },
-    /// Its conversation cannot be read.
+    /// The conversation in the state cannot be read.
     #[error("the conversation of this state cannot be read")]
     Conversation(#[from] ReadError),
-    /// An option makes no sense.
+    /// An option is invalid.
     #[error(transparent)]
     Options(#[from] OptionError),
 }
 
 impl Compactor {
-    /// All that has to be known to go on later, as JSON: every message that ever came, and what
-    /// compactions made of them, what is pinned, and by what it is counted. Options, strategies, hooks
-    /// and the context are the program's own, and not part of it; nor are repairs
-    /// ([`Conversation::repaired`]) that no receipt has told of yet.
+    /// Returns the state as JSON text: every message that was ever appended, the results of compactions, the
+    /// pins, and how tokens are counted. It does not hold options, strategies, hooks and the context, which
+    /// the program supplies, nor repairs ([`Conversation::repaired`]) that no receipt has reported yet.
     ///
     /// # Errors
-    /// The state is no JSON, for which no reason is known.
+    /// Returns an error if the state cannot be written as JSON, for which no cause is known.
     pub fn save(&self) -> Result<String, SaveError> {
         let frame = RawValue::from_string(self.view.frame().empty())
             .map_err(|error| SaveError::of(&error))?;
@@ -103,9 +105,9 @@ impl Compactor {
             known: Some(self.view.known()),
             reported: self.reported,
             failures: self.failures,
-            fruitless: self.fruitless,
+            last_futile_attempt: self.last_futile_attempt,
             settled: self.settled,
-            left: &self.left,
+            removed: &self.removed,
             has_unlisted: self.has_unlisted,
             pinned: &self.pinned,
             recorded_summaries: self.view.recorded_summaries(),
@@ -113,13 +115,12 @@ impl Compactor {
         serde_json::to_string(&saved).map_err(|error| SaveError::of(&error))
     }
 
-    /// Goes on from what [`Compactor::save`] wrote: with the same messages, byte for byte, and the same
-    /// counts, whatever tokenizer this host has. White space between the messages may be another, and
-    /// an `input` that was a text is a list of one message. Summaries are known as such only to a host
-    /// with the same key.
+    /// Continues from the output of [`Compactor::save`]. Messages are byte-identical and counts are the same,
+    /// whatever tokenizer this host has. White space between messages may differ, and an `input` that was a
+    /// text becomes a list of one message. Only a host with the same key recognises summaries.
     ///
     /// # Errors
-    /// It is no such state; or an option makes no sense.
+    /// Returns an error if `saved` is not such a state, or if an option is invalid.
     pub fn resume(
         host: Arc<Host>,
         saved: &str,
@@ -162,9 +163,9 @@ impl Compactor {
         compactor.journal = journal;
         compactor.reported = saved.reported;
         compactor.failures = saved.failures;
-        compactor.fruitless = saved.fruitless;
+        compactor.last_futile_attempt = saved.last_futile_attempt;
         compactor.settled = saved.settled;
-        compactor.left = saved.left;
+        compactor.removed = saved.removed;
         compactor.has_unlisted = saved.has_unlisted;
         compactor.pinned = saved.pinned;
         Ok(compactor)
@@ -177,7 +178,7 @@ struct Version {
 }
 
 impl Host {
-    /// Reads a document of this format, as it is.
+    /// Reads a document of this format without repairs.
     pub(super) fn read_as(
         &self,
         document: &str,

@@ -1,4 +1,4 @@
-//! One compaction, as a piece of work that needs nothing of its compactor.
+//! One compaction as work that is independent of its compactor.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use crate::host::Host;
 use crate::request::Request;
 use crate::strategy::Strategy;
 
-/// What a compactor and the work that it began have in common. A number would be the same in
-/// another compactor, and in one that was resumed.
+/// The identity of a compactor's view, shared with the work that began from it. A number would not do:
+/// another compactor, or a resumed one, could have the same.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Generation(Arc<()>);
 
 impl Generation {
-    /// Whether this is the other one, or a clone of it.
+    /// Whether both are the same generation.
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-/// A compaction to be done.
+/// A compaction that is ready to run, made by [`crate::Compactor::work`].
 #[derive(Debug)]
 pub struct Work {
     pub(super) host: Arc<Host>,
@@ -34,27 +34,27 @@ pub struct Work {
     pub(super) hooks: Option<Arc<dyn Hooks>>,
     pub(super) events: broadcast::Sender<Event>,
     pub(super) snapshot: Conversation,
-    /// Tokens of it by the host's own count.
+    /// Tokens of the snapshot by the host's own count.
     pub(super) counted: u32,
     pub(super) generation: Generation,
     pub(super) pressure: Pressure,
     pub(super) request: Request,
 }
 
-/// What came of it, for [`crate::Compactor::apply`].
+/// The result of [`Work::run`], for [`crate::Compactor::apply`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Finished {
     pub(super) snapshot: Conversation,
-    /// Tokens of it by the host's own count.
+    /// Tokens of the snapshot by the host's own count.
     pub(super) counted: u32,
     pub(super) generation: Generation,
-    /// A compaction, or why a hook said no.
+    /// A compaction, or the reason of a hook's veto.
     pub(super) result: Result<Result<Compaction, String>, HostError>,
 }
 
 impl Work {
-    /// Does it. What is dropped half way changes nothing.
+    /// Runs the compaction. Dropping the future changes nothing in the compactor.
     pub async fn run(self) -> Finished {
         let tokens = self.snapshot.tokens();
         let span = tracing::debug_span!("compactor.work", pressure = ?self.pressure, tokens);
@@ -82,12 +82,12 @@ impl Work {
     async fn result(self) -> Result<Result<Compaction, String>, HostError> {
         let mut request = self.request;
         if let Some(hooks) = &self.hooks {
-            let attempting = HookContext {
+            let context = HookContext {
                 conversation: &self.snapshot,
                 pressure: self.pressure,
                 strategies: self.chain.iter().map(Strategy::name).collect(),
             };
-            if let HookDecision::Veto(why) = hooks.before(&attempting, &mut request)
+            if let HookDecision::Veto(why) = hooks.before(&context, &mut request)
                 && !self.pressure.is_required()
             {
                 return Ok(Err(why));

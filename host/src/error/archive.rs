@@ -3,16 +3,16 @@
 use std::error::Error;
 use std::io;
 
-/// An archive, or a reference into it, cannot be used.
+/// Why an archive, or a reference into it, cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveError {
-    /// It is no reference.
+    /// The given text is not a reference.
     #[error(
-        "`{reference}` is no reference; receipts and placeholders name them, with 20 hex digits each"
+        "expected a reference of 20 hex digits, found `{reference}`; receipts and placeholders name references"
     )]
     NoReference {
-        /// What was given, cut short.
+        /// The given text: at most its first 40 characters.
         reference: String,
     },
     /// Nothing is stored under the reference.
@@ -25,10 +25,9 @@ pub enum ArchiveError {
         /// The archive.
         place: String,
     },
-    /// Something else is stored under the reference than what it is the digest of, or than what an
-    /// archive stores.
+    /// The content under the reference has another content hash, or is not what an archive stores.
     #[error(
-        "what is stored under `{reference}` in `{place}` is damaged; have it back from a copy of the archive"
+        "the content of `{reference}` in the archive `{place}` is damaged; restore it from a copy of the archive"
     )]
     Damaged {
         /// The reference.
@@ -36,30 +35,30 @@ pub enum ArchiveError {
         /// The archive.
         place: String,
     },
-    /// What is stored to undo a compaction is whole, and larger than what is read.
+    /// The record of a compaction, or its texts, are undamaged but too large.
     #[error(
-        "{what} under `{reference}` in `{place}` has {bytes} bytes, and at most {most} are read; baler stores no larger one, so have the document back from where it came from"
+        "{what} under `{reference}` in `{place}` has {bytes} bytes, expected at most {most}; baler did not write it, so restore the document from another source"
     )]
     TooLarge {
-        /// What it is: the record of a compaction, or its texts around the messages.
+        /// What is too large: the record of a compaction, or the text around the messages.
         what: &'static str,
         /// The reference.
         reference: String,
         /// The archive.
         place: String,
-        /// Its bytes.
+        /// Its size in bytes.
         bytes: usize,
-        /// The most that are read.
+        /// The limit in bytes.
         most: usize,
     },
-    /// Another version of baler wrote how a compaction is undone.
+    /// Another version of baler wrote the record of a compaction.
     #[error(
-        "`{reference}` has version {found}, and this baler reads version 1; take the baler that wrote it"
+        "expected version 1 of the record `{reference}`, found version {found}; use the version of baler that wrote it"
     )]
     Version {
         /// The reference.
         reference: String,
-        /// Its version.
+        /// The version of the record.
         found: u32,
     },
     /// The store refused, failed, or did not answer in time.
@@ -69,11 +68,11 @@ pub enum ArchiveError {
         action: &'static str,
         /// The archive.
         place: String,
-        /// Why not, in the words of the store.
+        /// The reason, in the words of the store.
         what: String,
     },
-    /// This process or machine has no descriptor or memory left to reach the archive with. Once
-    /// it has less to do, there is some again.
+    /// This process or machine has no file descriptor or memory left to access the archive. This may be
+    /// different once the load is lower.
     #[error(
         "cannot {action} the archive `{place}`: {what}; try again later, raise the limit of open files (`ulimit -n`), or do less at once"
     )]
@@ -82,10 +81,10 @@ pub enum ArchiveError {
         action: &'static str,
         /// The archive.
         place: String,
-        /// What the system said.
+        /// The system's error message.
         what: String,
     },
-    /// There is no archive in a folder, and none can be made there.
+    /// There is no archive in a folder, and none can be created there.
     #[error("there is no archive in `{place}`: {what}")]
     NotAnArchive {
         /// The folder.
@@ -93,25 +92,25 @@ pub enum ArchiveError {
         /// What was found instead.
         what: &'static str,
     },
-    /// Something else than an archive's lies among its objects, so nothing is cleared.
+    /// Objects of another program are among the archive's objects, so nothing is cleared.
     #[error(
-        "`{place}` holds objects below `entries/` or `undo/` that no archive wrote, so nothing is cleared there; name the archive's own prefix, or move them away"
+        "`{place}` holds objects below `entries/` or `undo/` that no archive wrote, so nothing was cleared there; use the prefix of the archive alone, or move these objects away"
     )]
     Foreign {
         /// The store.
         place: String,
     },
-    /// There can be no archive at such a place.
+    /// The given URL is not that of an archive.
     #[error("`{url}` is no place for an archive: {what}")]
     NoPlace {
-        /// What was given.
+        /// The given URL, without secrets.
         url: String,
-        /// Why not, and what can be given.
+        /// What was expected.
         what: String,
     },
 }
 
-/// The most characters of what a store says. Servers answer with whole pages.
+/// The most bytes of a store's error message, since some servers send whole pages.
 const WORDS: usize = 400;
 
 impl ArchiveError {
@@ -121,7 +120,8 @@ impl ArchiveError {
         }
     }
 
-    /// The innermost cause says what happened; what is around it names paths and addresses again.
+    /// Converts the error of a store. It takes the message of the innermost cause, which says what happened;
+    /// the outer errors only repeat paths and addresses.
     pub(crate) fn store(
         action: &'static str,
         place: &str,
@@ -150,7 +150,8 @@ impl ArchiveError {
     }
 }
 
-/// Whether an error says that this process or machine lacks something. A disk that is full is none.
+/// Whether an error says that this process or machine lacks descriptors or memory. A full disk does not
+/// count.
 fn is_out_of_room(error: &io::Error) -> bool {
     #[cfg(unix)]
     {
@@ -173,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_this_process_lacks_is_told_apart_from_what_the_store_refuses() {
+    fn missing_descriptors_and_memory_are_not_errors_of_the_store() {
         for (errno, is_own) in [
             (Errno::MFILE, true),
             (Errno::NFILE, true),

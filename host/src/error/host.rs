@@ -2,90 +2,90 @@
 
 use super::Cause;
 
-/// What takes the address space, and how to get more of it.
+/// What needs the address space, and how to get more of it.
 const ADDRESS_SPACE: &str = "each memory of a component takes 4 GiB of address space, however little of it is used: allow that (`ulimit -v unlimited`, no `LimitAS=` of a service, a system that overcommits), or name a strategy that is no component";
 
-/// The host or the machine failed; no strategy is to blame.
+/// A failure of the host or the machine, not of a strategy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// As many calls run and wait as the host takes.
+    /// The limit of running and waiting calls is reached.
     #[error(
         "too many strategies run at once: {limit} run and as many wait; call again later, or raise `concurrent_calls`"
     )]
     Overloaded {
-        /// How many may run at once.
+        /// The most calls that may run at once.
         limit: usize,
     },
-    /// The system has no random numbers for a key.
-    #[error("the system gives no random numbers for a key")]
+    /// The system provides no random numbers for a key.
+    #[error("the system provides no random numbers for a key")]
     Random(#[source] std::io::Error),
-    /// The system gives no thread, without which nothing would interrupt a strategy.
+    /// The system provides no thread for the clock that interrupts strategies.
     #[error("the system gives no thread for the clock of the sandbox")]
     Thread(#[source] std::io::Error),
-    /// The sandbox could not be made or entered.
+    /// The sandbox could not be created or entered.
     #[error("the sandbox failed: {action}")]
     Sandbox {
         /// What was tried.
         action: &'static str,
-        /// Why not.
+        /// The cause.
         #[source]
         source: Cause,
     },
-    /// The machine has no memory or address space for a call.
+    /// The machine has no memory or address space left for a call.
     #[error("the sandbox has no memory; {ADDRESS_SPACE}")]
     NoMemory(#[source] Cause),
     /// The host is being dropped.
     #[error("the host is shutting down")]
     Closed,
-    /// A question to a remote strategy, or an answer, cannot be written as JSON. The text of the
-    /// cause may quote the conversation, so it is left out.
+    /// A question to a remote strategy, or its answer, cannot be written as JSON. The cause is not included,
+    /// because its text may quote the conversation.
     #[error("the {what} of a remote strategy cannot be written as JSON")]
     NotWritten {
         /// `question` or `answer`.
         what: &'static str,
     },
     /// A request pins a unit that the conversation does not have.
-    #[error("unit {unit} cannot be pinned: the conversation has {units}, counted from 0")]
+    #[error("unit {unit} cannot be pinned: the conversation has {units} units, counted from 0")]
     NoSuchUnit {
-        /// Which.
+        /// Index of the pinned unit.
         unit: usize,
-        /// How many there are.
+        /// Number of units of the conversation.
         units: usize,
     },
-    /// Something could not be stored or read.
+    /// A file or folder cannot be read or written.
     #[error("cannot {action} `{path}`")]
     Io {
         /// What was tried.
         action: &'static str,
-        /// Where.
+        /// The file or folder.
         path: std::path::PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// What leaves could not be stored, so nothing has left; or there can be no such archive.
+    /// Removed content could not be archived, so nothing was removed; or the archive cannot be opened.
     #[error(transparent)]
     Archive(#[from] super::ArchiveError),
-    /// A folder of the host's is not private.
+    /// A folder or file of the host is open to other users.
     #[error(
-        "`{path}` is open to other users; compiled code and keys in it could be forged: {}",
+        "`{path}` is open to other users, who could forge compiled code and keys in it: {}",
         remedy_of_open(*is_shared)
     )]
     NotPrivate {
         /// The folder or file.
         path: std::path::PathBuf,
-        /// Others use it too, as `/tmp`, so it cannot be closed to them.
+        /// Whether other users use it too, such as `/tmp`, so that it cannot be closed to them.
         is_shared: bool,
     },
-    /// A folder of the host's is another user's.
+    /// A folder or file of the host belongs to another user.
     #[error(
         "`{path}` belongs to another user (number {owner}), who could forge compiled code and keys in it: name another folder, or run baler as its owner"
     )]
     NotOwned {
         /// The folder or file.
         path: std::path::PathBuf,
-        /// Whose it is.
+        /// User ID of the owner.
         owner: u32,
     },
 }
@@ -98,10 +98,10 @@ impl HostError {
     }
 }
 
-/// What to do about a folder or file that is open to others.
+/// Returns what to do about a folder or file that is open to other users.
 const fn remedy_of_open(is_shared: bool) -> &'static str {
     if is_shared {
-        "others use it too, so name a folder of your own"
+        "other users use it too, so name a folder of your own"
     } else {
         "`chmod 700` it, or name another folder"
     }

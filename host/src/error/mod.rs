@@ -1,4 +1,4 @@
-//! Failures that no strategy is to blame for.
+//! Failures of the host, the machine and archives.
 
 mod archive;
 mod host;
@@ -8,10 +8,10 @@ pub use host::HostError;
 
 use std::error::Error;
 
-/// What led to an error, of a library that its users need not know.
+/// The cause of an error, of a type that is not part of the public API.
 pub(crate) type Cause = Box<dyn Error + Send + Sync>;
 
-/// An error and all that led to it, as one text.
+/// Returns the message of an error and of all its causes, as one text.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,5 +1,5 @@
-//! Figures of what models were asked, for OpenTelemetry, by the names of its GenAI conventions. Nothing
-//! of a conversation is in them (invariant I9).
+//! OpenTelemetry metrics of questions to models, named by its GenAI conventions. They hold nothing of a
+//! conversation (invariant I9).
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -13,7 +13,7 @@ struct Instruments {
     duration: Histogram<f64>,
 }
 
-/// Made when the first figure comes: a provider has to be installed before that.
+/// Returns the instruments, created at the first measurement. A meter provider must be installed before that.
 fn instruments() -> &'static Instruments {
     static INSTRUMENTS: OnceLock<Instruments> = OnceLock::new();
     INSTRUMENTS.get_or_init(|| {
@@ -33,7 +33,7 @@ fn instruments() -> &'static Instruments {
     })
 }
 
-/// Notes what came of a question.
+/// Records the result of a question.
 pub(super) fn question(info: &ModelInfo, result: &Result<Answer, ModelError>, time: Duration) {
     let instruments = instruments();
     let mut attributes = vec![

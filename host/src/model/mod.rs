@@ -1,4 +1,4 @@
-//! What a strategy may ask of a model: granted for each strategy, metered for each compaction.
+//! A strategy's access to a model: granted for each strategy, metered for each compaction.
 
 #[cfg(test)]
 pub(crate) mod scripted;
@@ -18,18 +18,18 @@ use serde::{Deserialize, Serialize};
 
 use baler_conversation::tokenizers::Tokenizer;
 
-/// What the questions of one compaction may use together.
+/// Limits for all questions of one compaction together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct ModelLimits {
-    /// Requests: questions, and what is sent again where the provider gave no answer.
+    /// The most requests: questions, and each retry.
     pub calls: u32,
-    /// Tokens of all questions; of one that is sent again, each time.
+    /// The most tokens of all questions. A question counts again with each retry.
     pub input_tokens: u64,
-    /// Tokens of all answers.
+    /// The most tokens of all answers.
     pub output_tokens: u64,
-    /// What they may cost, in the currency of the model's prices; only where those are known.
+    /// The most cost, in the currency of the model's prices. Only enforced if the prices are known.
     pub cost: Option<f64>,
 }
 
@@ -53,7 +53,18 @@ impl Default for ModelLimits {
     }
 }
 
-/// A model that a strategy may ask, and how much.
+/// A model that a strategy may ask, with limits.
+///
+/// ```
+/// use std::sync::Arc;
+/// use baler_host::Strategy;
+/// use baler_host::model::{Model, ModelGrant, ModelLimits};
+///
+/// fn summarizer(model: Arc<dyn Model>) -> Strategy {
+///     let limits = ModelLimits::default().with_calls(2).with_cost(0.10);
+///     Strategy::summarize(ModelGrant::new(model).with_limits(limits))
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct ModelGrant {
     pub(crate) model: Arc<dyn Model>,
@@ -61,7 +72,7 @@ pub struct ModelGrant {
 }
 
 impl ModelGrant {
-    /// A grant within [`ModelLimits::default`].
+    /// Creates a grant with [`ModelLimits::default`].
     #[must_use]
     pub fn new(model: Arc<dyn Model>) -> Self {
         Self {
@@ -70,7 +81,7 @@ impl ModelGrant {
         }
     }
 
-    /// The same within other limits.
+    /// Returns the same grant with other limits.
     #[must_use]
     pub fn with_limits(mut self, limits: ModelLimits) -> Self {
         self.limits = limits;
@@ -78,25 +89,24 @@ impl ModelGrant {
     }
 }
 
-/// What was asked of models, and what that used.
+/// The use of models.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct ModelUsage {
-    /// Requests: questions, those without an answer included, and what was sent again.
+    /// Number of requests: questions, with or without an answer, and each retry.
     pub calls: u32,
-    /// Requests that came to nothing.
+    /// Number of requests without a usable answer.
     pub failed: u32,
-    /// Tokens of the questions, as the provider counted.
+    /// Tokens of the questions, as the provider counted, else as the host estimated.
     pub input_tokens: u64,
     /// Tokens of the answers.
     pub output_tokens: u64,
-    /// What they cost, where the model's prices are known.
+    /// Cost, in the currency of the model's prices; absent if these are unknown.
     pub cost: Option<f64>,
-    /// Time on the clock, in microseconds.
+    /// Wall-clock time, in microseconds.
     pub time_us: u64,
-    /// Why the newest question that came to nothing did so: `unavailable`, `too-long`,
-    /// `refused`, `spent` or `other`.
+    /// Why the newest failed question failed: `unavailable`, `too-long`, `refused`, `spent` or `other`.
     pub failure: Option<&'static str>,
 }
 
@@ -109,7 +119,7 @@ impl ModelUsage {
         }
     }
 
-    /// What came since `before`.
+    /// Returns the use since `before`; `None` if there were no requests since.
     pub(crate) fn since(self, before: Self) -> Option<Self> {
         let cost = self.cost.map(|cost| cost - before.cost.unwrap_or(0.0));
         (self.calls > before.calls).then_some(Self {
@@ -124,7 +134,7 @@ impl ModelUsage {
     }
 }
 
-/// What the questions of a compaction have used so far, all strategies of its chain together.
+/// The use of models by a compaction so far, by all strategies of its chain together.
 #[derive(Debug, Default)]
 pub(crate) struct Spending(Mutex<ModelUsage>);
 
@@ -134,14 +144,14 @@ impl Spending {
     }
 
     fn lock(&self) -> MutexGuard<'_, ModelUsage> {
-        // What a panic leaves here are figures, and those of the last question at worst.
+        // After a panic, at worst the figures of the last question are wrong.
         self.0
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Asks within what is left of the grant and before `deadline`. The question counts before
-    /// it is sent: one that is dropped half way was asked all the same.
+    /// Asks a question within the rest of the grant and before `deadline`. The question counts before it is
+    /// sent, because it may reach the provider even if the future is dropped.
     pub(crate) async fn ask(
         &self,
         grant: &ModelGrant,
@@ -178,7 +188,7 @@ impl Spending {
         metrics::question(grant.model.info(), &result, time);
         self.settle(grant, input, &result, time);
         result.map_err(|error| match error {
-            // Half of what was too much is worth a try where nobody says what would fit.
+            // If the provider does not say what fits, half of the question may.
             ModelError::TooLong { fits: None } => ModelError::TooLong {
                 fits: Some(u32::try_from(input / 2).unwrap_or(u32::MAX)),
             },
@@ -186,8 +196,8 @@ impl Spending {
         })
     }
 
-    /// Whether the grant has room for the question, which gets no longer an answer than what
-    /// is left.
+    /// Checks that the grant allows the question, limits the answer to the tokens that are left, and counts
+    /// the question.
     fn admit(
         &self,
         grant: &ModelGrant,
@@ -214,8 +224,8 @@ impl Spending {
         Ok(())
     }
 
-    /// Whether the grant has room for sending a question once more, since what was sent came to nothing. That
-    /// may be billed all the same; the last time that it was sent, `settle` counts.
+    /// Returns whether the grant allows a retry, and counts the failed request before it, which may be
+    /// billed. `settle` counts the last request.
     fn admit_again(&self, grant: &ModelGrant, question: &Question, input: u64) -> bool {
         let mut used = self.lock();
         let mut after = *used;
@@ -263,7 +273,7 @@ impl Spending {
     }
 }
 
-/// The limit that a further request with this question would pass.
+/// Returns the limit that a further request with this question would exceed.
 fn passed(
     grant: &ModelGrant,
     used: &ModelUsage,
@@ -286,7 +296,7 @@ fn passed(
     (used.cost.unwrap_or(0.0) + most > limit).then(|| format!("a cost of {limit}"))
 }
 
-/// The name of an error in receipts and metrics.
+/// Returns the name of an error in receipts and metrics.
 pub(crate) fn code(error: &ModelError) -> &'static str {
     match error {
         ModelError::Unavailable(_) => "unavailable",
@@ -297,5 +307,5 @@ pub(crate) fn code(error: &ModelError) -> &'static str {
     }
 }
 
-/// What a request costs around the two texts of a question, as an estimate.
+/// Estimated tokens of a request in addition to the two texts of a question.
 const QUESTION_TOKENS: u64 = 16;

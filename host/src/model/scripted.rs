@@ -1,4 +1,4 @@
-//! A model for tests, which says what it was told to say and remembers what it was asked.
+//! A model for tests, which gives prepared answers and records the questions.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ pub(crate) struct Scripted {
     info: ModelInfo,
     replies: Mutex<VecDeque<Result<Answer, ModelError>>>,
     asked: Mutex<Vec<Question>>,
-    /// It never answers.
+    /// Whether it never answers.
     hangs: bool,
 }
 

@@ -5,13 +5,13 @@ use baler_conversation::ReadError;
 use super::CONTRACT;
 use crate::error::HostError;
 
-/// A question of another host's cannot be answered.
+/// Why a question of another host cannot be answered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// It is not the JSON of a question. The place is told, never the text.
+    /// The text is not the JSON of a question. The error names the position, never the text.
     #[error(
-        "the question is no JSON of the contract {CONTRACT}: it is wrong at line {line}, column {column}"
+        "expected a question of the contract {CONTRACT} as JSON; it is invalid at line {line}, column {column}"
     )]
     Malformed {
         /// The line, from 1.
@@ -19,15 +19,16 @@ pub enum AnswerError {
         /// The column, from 1.
         column: usize,
     },
-    /// It is of another contract.
-    #[error("the question is not of the contract {CONTRACT}, which is the one that is spoken here")]
+    /// The question is of another contract.
+    #[error("the question is not of the contract {CONTRACT}, the only one that this host supports")]
     Contract,
     /// The conversation cannot be read.
     #[error("the conversation cannot be read")]
     Conversation(#[source] ReadError),
-    /// It has other units here than there, so that no plan would mean the same.
+    /// This host divides the conversation into other units than the asking host, so a plan would have another
+    /// meaning.
     #[error(
-        "the conversation has other units here than where the question comes from; are both of the same version?"
+        "this host divides the conversation into other units than the asking host; use the same version of baler on both"
     )]
     Units,
     /// The host failed.

@@ -1,4 +1,4 @@
-//! A remote strategy, and the conversation that is had with it.
+//! A remote strategy: asks it, and converts its answers.
 
 use std::fmt;
 use std::future::ready;
@@ -26,13 +26,14 @@ use crate::runner::{Call, CallFailure, Runner, Running, Terms};
 use crate::situation::Situation;
 use crate::strategy_name::StrategyName;
 
-/// A remote strategy, with what it said of itself a moment ago.
+/// A remote strategy, with its cached introspection.
 pub(crate) struct Connected {
-    /// Of its address: by this its faults are counted.
+    /// Content hash of the address, by which faults are counted.
     hash: ContentHash,
     remote: Arc<dyn Remote>,
-    /// Locked while it is asked, so that of many calls at once one asks.
-    said: Mutex<Option<(Instant, Option<Introspection>)>>,
+    /// The cached introspection and its time. Locked during an introspection, so that only one of many
+    /// concurrent calls asks for it.
+    introspection: Mutex<Option<(Instant, Option<Introspection>)>>,
     vocabulary: std::sync::Mutex<Vocabulary>,
 }
 
@@ -41,12 +42,12 @@ impl Connected {
         Self {
             hash: ContentHash::of(format!("remote {}", remote.address()).as_bytes()),
             remote,
-            said: Mutex::default(),
+            introspection: Mutex::default(),
             vocabulary: std::sync::Mutex::default(),
         }
     }
 
-    /// The name in marks and receipts.
+    /// Returns the name in marks and receipts.
     pub(crate) fn name(&self) -> StrategyName {
         match self.remote.name() {
             "" => StrategyName::like("remote", &self.hash),
@@ -59,14 +60,14 @@ impl Connected {
         config: Option<&str>,
         limits: &Limits,
     ) -> Result<Introspection, CallFailure> {
-        let question = wire::WhoAreYou {
+        let question = wire::IntrospectRequest {
             contract: CONTRACT.into(),
             config: config.map(raw).transpose()?,
         };
         let said: wire::Introspection = self
             .ask(
                 Operation::Introspect,
-                written(&question)?,
+                to_json(&question)?,
                 limits.lifted_bytes.min(INTROSPECTION_BYTES),
                 INTROSPECTION_TIME.min(limits.time),
             )
@@ -78,10 +79,10 @@ impl Connected {
         Ok(said.into())
     }
 
-    /// What it said of itself, at most a moment ago; none where it could not say.
-    async fn said(&self, limits: &Limits) -> Option<Introspection> {
-        let mut said = self.said.lock().await;
-        if let Some((when, known)) = &*said
+    /// Returns the cached introspection, renewed if it is old; `None` if the last attempt failed.
+    async fn introspection(&self, limits: &Limits) -> Option<Introspection> {
+        let mut cached = self.introspection.lock().await;
+        if let Some((when, known)) = &*cached
             && when.elapsed() < INTROSPECTION_AGE
         {
             return known.clone();
@@ -95,7 +96,7 @@ impl Connected {
         if let Some(known) = &known {
             self.vocabulary().hear(known);
         }
-        *said = Some((Instant::now(), known.clone()));
+        *cached = Some((Instant::now(), known.clone()));
         known
     }
 
@@ -105,13 +106,13 @@ impl Connected {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the next call ask anew what it says of itself, as if some time had passed.
+    /// Clears the cached introspection, as if it were old.
     #[cfg(test)]
     pub(crate) async fn forget(&self) {
-        *self.said.lock().await = None;
+        *self.introspection.lock().await = None;
     }
 
-    /// Asks something of a conversation, within the time that it asks for and the host allows.
+    /// Asks a question about a conversation, within the time that the strategy declares and the host allows.
     async fn work<A: DeserializeOwned>(
         &self,
         question: Operation,
@@ -121,7 +122,7 @@ impl Connected {
         let limits = strategy.limits;
         let start = Instant::now();
         let wanted = self
-            .said(limits)
+            .introspection(limits)
             .await
             .and_then(|said| said.timeout_ms)
             .map_or(TIME, |ms| Duration::from_millis(ms.into()));
@@ -151,7 +152,7 @@ impl Connected {
         let fault = match tokio::time::timeout(time, answer).await {
             Err(_) => Fault::timeout(time),
             Ok(Ok(answer)) if answer.len() > most_bytes => too_large(most_bytes),
-            // What is nested too deeply is refused by its reader, and so cannot overflow a stack.
+            // serde_json rejects JSON that is nested too deeply, so it cannot overflow the stack.
             Ok(Ok(answer)) => {
                 return serde_json::from_slice(&answer)
                     .map_err(|_| CallFailure::Fault(Fault::OutputMalformed));
@@ -225,7 +226,7 @@ impl Runner for Connected {
         }))
     }
 
-    /// What it said of itself before it saw a conversation: its codes and names are for receipts.
+    /// Returns what it declared before it saw a conversation; its codes and names may stand in receipts.
     fn declared(&self, _limits: Limits) -> Running<'_, Option<Introspection>> {
         Box::pin(ready(self.vocabulary().declared().cloned()))
     }
@@ -250,7 +251,7 @@ fn raw(json: &str) -> Result<&RawValue, CallFailure> {
     serde_json::from_str(json).map_err(unwritable)
 }
 
-fn written(question: &impl serde::Serialize) -> Result<String, CallFailure> {
+fn to_json(question: &impl serde::Serialize) -> Result<String, CallFailure> {
     serde_json::to_string(question).map_err(unwritable)
 }
 
@@ -258,11 +259,11 @@ fn unwritable(_: serde_json::Error) -> CallFailure {
     CallFailure::Host(HostError::NotWritten { what: "question" })
 }
 
-/// The question about a conversation.
+/// Writes the question about a conversation.
 fn ask(situation: &Situation, strategy: Terms<'_>) -> Result<String, CallFailure> {
     let config = strategy.config;
     let conversation = &situation.conversation;
-    written(&wire::Ask {
+    to_json(&wire::StrategyRequest {
         contract: CONTRACT.into(),
         name: strategy.name.into(),
         format: conversation.format(),
@@ -347,7 +348,8 @@ impl From<wire::Failure> for (DeclaredFailure, String) {
 }
 
 impl From<wire::Introspection> for Introspection {
-    /// Fit to be shown: one line each, without control characters; of codes and names those that can be some.
+    /// Converts to texts that are safe to show: one line each, without control characters. Keeps only valid
+    /// codes and metric names.
     fn from(said: wire::Introspection) -> Self {
         let line = |text: String, bytes| bounded(&text, bytes).replace('\n', " ");
         Self {

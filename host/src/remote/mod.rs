@@ -1,8 +1,8 @@
-//! Strategies that run somewhere else, and this host as such a place for others.
+//! Remote strategies, and this host as a remote strategy for other hosts.
 //!
-//! The host exchanges JSON texts with them and knows of no network: what carries the texts
-//! implements [`Remote`]. Their forms are in `wire`, and `docs/serve.md` tells them. What comes
-//! back is checked exactly as what a component hands over.
+//! The host exchanges JSON texts with a remote strategy through [`Remote`]; it does no networking itself.
+//! `docs/serve.md` describes the texts, and `wire` defines them. The host checks answers exactly like those
+//! of a component.
 
 mod answer_error;
 mod connected;
@@ -21,44 +21,63 @@ use std::time::Duration;
 pub use answer_error::AnswerError;
 pub(crate) use connected::Connected;
 
-/// What [`Remote::ask`] gives: the answer's bytes.
+/// The future of [`Remote::ask`]: the answer's bytes.
 pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Result<Vec<u8>, RemoteError>> + Send + 'a>>;
 
-/// Carries questions to a strategy that runs somewhere else, and brings its answers.
+/// Transport to a strategy that runs somewhere else.
 ///
-/// It may take as long as it likes: the host stops waiting, by dropping the future, when the
-/// strategy's time is up.
+/// It needs no timeout: the host drops the future when the strategy's time is up.
+///
+/// ```
+/// use std::sync::Arc;
+/// use baler_host::Strategy;
+/// use baler_host::remote::{AnswerFuture, Operation, Remote, RemoteError};
+///
+/// #[derive(Debug)]
+/// struct Unplugged;
+///
+/// impl Remote for Unplugged {
+///     fn name(&self) -> &str { "unplugged" }
+///     fn address(&self) -> &str { "http://unplugged" }
+///     fn ask(&self, _question: Operation, _request: String, _most_bytes: usize) -> AnswerFuture<'_> {
+///         Box::pin(async { Err(RemoteError::Unreachable) })       // or send `_request`, and return the answer
+///     }
+/// }
+///
+/// let strategy = Strategy::remote(Arc::new(Unplugged));
+/// assert_eq!(strategy.address(), Some("http://unplugged"));
+/// ```
 pub trait Remote: fmt::Debug + Send + Sync {
-    /// A name for marks and receipts, such as its host and path. Other characters than letters,
-    /// digits and `-_.` become `-`, and a name of more than 48 is cut: it ends in digits of a digest
-    /// of the address, which tell it from others that begin alike.
+    /// Returns a name for marks and receipts, such as the server's host and path. Characters other than
+    /// letters, digits and `-_.` become `-`. A name of more than 48 characters is cut, and ends in digits of
+    /// the address's content hash, so that it stays unique.
     fn name(&self) -> &str;
 
-    /// By what its faults are counted, such as its URL. Two strategies of the same address rest
-    /// together.
+    /// Returns the address, such as a URL. Faults are counted by address: two strategies with the same
+    /// address are quarantined together.
     fn address(&self) -> &str;
 
-    /// Asks, with a JSON text. An answer that has more than `most_bytes` must not be read
-    /// whole: it is [`RemoteError::TooLarge`].
+    /// Sends a question, as JSON text, and returns the answer. An answer of more than `most_bytes` bytes must
+    /// not be read to its end; return [`RemoteError::TooLarge`] instead.
     fn ask(&self, question: Operation, request: String, most_bytes: usize) -> AnswerFuture<'_>;
 }
 
-/// What a strategy is asked, as in the contract.
+/// An operation of a strategy, as in the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// Who it is, and how long it may take.
+    /// Describes the strategy, and how much time it needs.
     Introspect,
-    /// Whether it is time.
+    /// Decides whether to compact now.
     ShouldCompact,
-    /// For a plan.
+    /// Returns a plan.
     Compact,
 }
 
 impl Operation {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 3] = [Self::Introspect, Self::ShouldCompact, Self::Compact];
 
-    /// The name in the contract, which is also the last part of its URL.
+    /// Returns the name in the contract, which is also the last part of the URL.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -68,17 +87,17 @@ impl Operation {
         }
     }
 
-    /// The JSON Schema of what is asked.
+    /// Returns the JSON Schema of the request.
     #[must_use]
     pub fn request_schema(self) -> serde_json::Value {
         match self {
-            Self::Introspect => schemars::schema_for!(wire::WhoAreYou<'_>),
-            Self::ShouldCompact | Self::Compact => schemars::schema_for!(wire::Ask<'_>),
+            Self::Introspect => schemars::schema_for!(wire::IntrospectRequest<'_>),
+            Self::ShouldCompact | Self::Compact => schemars::schema_for!(wire::StrategyRequest<'_>),
         }
         .to_value()
     }
 
-    /// The JSON Schema of what may be answered.
+    /// Returns the JSON Schema of the answer.
     #[must_use]
     pub fn answer_schema(self) -> serde_json::Value {
         match self {
@@ -90,40 +109,39 @@ impl Operation {
     }
 }
 
-/// Why a remote strategy gave no answer. It holds no word of the remote's.
+/// Why a remote strategy gave no answer. It holds no text of the remote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemoteError {
-    /// Nothing was reached.
+    /// The server cannot be reached.
     Unreachable,
-    /// No connection came about in time. The remote, or the way to it, may have had too much to do.
+    /// The connection timed out. The server or the network may be overloaded.
     ConnectTimeout,
-    /// This process or machine had no descriptor, port or memory for a connection, so the remote
-    /// was not asked. It is no fault of the remote's and never counts as one.
+    /// This process or machine had no descriptor, port or memory for a connection, so the remote was not
+    /// asked. It never counts as a fault of the remote.
     NoRoom,
     /// The connection broke before the answer was whole.
     Connection,
-    /// It refused, by this status of HTTP.
+    /// The server refused the request with this HTTP status.
     Status(u16),
-    /// What it answered is not the JSON that was asked for.
+    /// The answer is not JSON of the expected form.
     Malformed,
-    /// Its answer is larger than it may be.
+    /// The answer exceeds its size limit.
     TooLarge,
 }
 
-/// How long a remote strategy may take that does not say how long it wants. It was two minutes
-/// in the planck preset's first version, which was too short for models that people host
-/// themselves; who wants that sets [`crate::Limits::time`].
+/// Time limit of a remote strategy that declares no timeout. Two minutes proved too short for models that
+/// people host themselves; [`crate::Limits::time`] sets a lower limit.
 pub(crate) const TIME: Duration = Duration::from_secs(600);
 
-/// The most time for asking how long it wants.
+/// Time limit of an introspection.
 const INTROSPECTION_TIME: Duration = Duration::from_secs(5);
 
-/// How long what a remote strategy said of itself is believed.
+/// How long an introspection is cached.
 const INTROSPECTION_AGE: Duration = Duration::from_secs(10);
 
-/// Bytes that a remote strategy may tell of itself.
+/// The most bytes of an introspection.
 const INTROSPECTION_BYTES: usize = 1 << 20;
 
-/// The contract that questions are asked by.
+/// The contract of questions and answers.
 pub(crate) const CONTRACT: &str = "baler:compaction@0.1.0";

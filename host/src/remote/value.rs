@@ -1,5 +1,5 @@
-//! The value of a metric, on the wire. It is read by a visitor: serde's `untagged` would first keep
-//! whatever stands there, and so take many times the memory of a remote's whole answer.
+//! The value of a metric in JSON. A visitor reads it: serde's `untagged` would first buffer any value, which
+//! takes many times the memory of a remote's whole answer.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Value {
-    /// A number of things.
+    /// A count.
     Count(u32),
-    /// A share or another number.
+    /// A share, or another number.
     Ratio(f64),
-    /// Yes or no.
+    /// A boolean.
     Flag(bool),
-    /// A word.
+    /// A text.
     Text(String),
 }
 

@@ -1,51 +1,52 @@
-//! The codes and names that stand in receipts for what a remote strategy did.
+//! The codes and names of a remote strategy that may stand in receipts.
 //!
-//! They are its own words, and it may have seen a conversation before it says them. So they are short, few, and
-//! of characters that make no sentence; and they stay those that it declared before this process showed it
-//! anything (invariant I9). That is kept for each strategy, and not for its server: the host does not know which of
-//! them tell each other what they saw (`docs/serve.md`).
+//! The strategy chooses them, and could choose them after it saw a conversation. So they are few and short,
+//! of characters that form no sentence, and only those count that it declared before this process sent it a
+//! conversation (invariant I9). This is tracked for each strategy, not for each server: the host does not
+//! know which strategies exchange what they saw (`docs/serve.md`).
 
 use crate::report::Introspection;
 
-/// The most of each kind.
+/// The most codes, and the most metric names.
 const MOST: usize = 64;
 
-/// Bytes of the longest.
+/// The most bytes of a code or name.
 const LONGEST: usize = 48;
 
-/// What a remote strategy declared.
+/// The declaration of a remote strategy.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
     declared: Option<Introspection>,
-    /// Questions about conversations that reached it, or may have.
+    /// Number of questions about conversations that reached it, or may have.
     shown: u32,
 }
 
 impl Vocabulary {
-    /// Hears what it says of itself. That counts once, and only where it saw nothing yet.
+    /// Notes an introspection. Only the first one counts, and only if the strategy saw no conversation
+    /// before.
     pub(crate) fn hear(&mut self, said: &Introspection) {
         if self.declared.is_none() && self.shown == 0 {
             self.declared = Some(said.clone());
         }
     }
 
-    /// Notes that it is about to see a conversation.
+    /// Notes that a conversation is about to be sent.
     pub(crate) const fn show(&mut self) {
         self.shown = self.shown.saturating_add(1);
     }
 
-    /// Notes that one that it was about to see did not reach it.
+    /// Notes that a conversation that was about to be sent did not reach the strategy.
     pub(crate) const fn did_not_reach(&mut self) {
         self.shown = self.shown.saturating_sub(1);
     }
 
-    /// What it declared; `None` where it said nothing of itself in time.
+    /// Returns the declaration; `None` if there was none in time.
     pub(crate) const fn declared(&self) -> Option<&Introspection> {
         self.declared.as_ref()
     }
 }
 
-/// Those that can be a code or the name of a metric.
+/// Returns the names that are valid codes or metric names.
 pub(crate) fn codes(names: Vec<String>) -> Vec<String> {
     names
         .into_iter()

@@ -1,5 +1,5 @@
-//! The JSON of questions and answers. It follows the contract, name by name: what is a variant
-//! there is an object with one member here, and a case without content is a string.
+//! The JSON of questions and answers. It follows the contract name by name: a variant is an object with one
+//! member, and a case without content is a string.
 
 use std::borrow::Cow;
 
@@ -12,49 +12,49 @@ use baler_conversation::Format;
 pub(crate) use super::value::Value;
 use crate::request::Policy;
 
-/// "Who are you?"
+/// Asks a strategy to describe itself.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) struct WhoAreYou<'a> {
+pub(crate) struct IntrospectRequest<'a> {
     /// `baler:compaction@0.1.0`.
     #[serde(borrow)]
     pub(crate) contract: Cow<'a, str>,
-    /// The config that it would get: does it make sense? Absent where only the rest is asked.
+    /// A config that the strategy should check; absent to skip the check.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub(crate) config: Option<&'a RawValue>,
 }
 
-/// "Is it time?" and "What is your plan?"
+/// Asks a strategy whether to compact now, or for a plan.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) struct Ask<'a> {
+pub(crate) struct StrategyRequest<'a> {
     /// `baler:compaction@0.1.0`.
     #[serde(borrow)]
     pub(crate) contract: Cow<'a, str>,
-    /// The name of the strategy in the marks around its texts, whose tokens count.
+    /// The name of the strategy in the marks around its texts. The tokens of the marks count.
     #[serde(borrow, default)]
     pub(crate) name: Cow<'a, str>,
     /// The wire format of the conversation.
     pub(crate) format: Format,
-    /// The conversation: the provider's request body, or its list of messages, as it came in.
+    /// The conversation: the provider's request body, or its list of messages.
     #[serde(borrow)]
     #[schemars(with = "serde_json::Value")]
     pub(crate) conversation: &'a RawValue,
-    /// Its units, oldest first. Plans name them by their index, from 0.
+    /// The units of the conversation, oldest first. Plans name them by index, from 0.
     pub(crate) units: Vec<Unit>,
-    /// The state of things at this call.
+    /// The sizes and limits of this call.
     pub(crate) situation: Situation,
-    /// What a plan may do beside keeping, dropping and inserting in the user's role.
+    /// What a plan may do besides keeping, removing and inserting in the user's role.
     #[serde(default)]
     pub(crate) policy: Policy,
-    /// The strategy's config; absent where it has none.
+    /// The strategy's config; absent if it has none.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub(crate) config: Option<&'a RawValue>,
 }
 
-/// The smallest run of messages that stays or goes as one.
+/// The smallest run of messages that is kept or removed together.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Unit {
@@ -66,16 +66,16 @@ pub(crate) struct Unit {
     pub(crate) first_message: usize,
     /// Number of its messages, at least 1.
     pub(crate) messages: usize,
-    /// Tokens that it costs in the request; of an unseen unit, as the host will write it.
+    /// Tokens of the unit in the request; for an unseen unit, as the host will write it.
     pub(crate) tokens: u32,
-    /// Tokens of its shortest legal form; fewer than `tokens` only of an unseen unit.
+    /// Tokens of its shortest legal form; less than `tokens` only for an unseen unit.
     pub(crate) shortest: u32,
     /// Its bytes in the wire format.
     pub(crate) bytes: usize,
     /// Number of pictures, documents and the like.
     pub(crate) media: u32,
-    /// `protected`, `pinned`, `pending`, `live`, `unseen`, `failed`, `thinking`, `media`, `opaque`, as
-    /// far as they hold.
+    /// Those of `protected`, `pinned`, `pending`, `live`, `unseen`, `failed`, `thinking`, `media`, `opaque`
+    /// that apply.
     pub(crate) traits: Vec<Cow<'static, str>>,
     /// The parts that a rewrite may change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -90,42 +90,42 @@ pub(crate) struct Editable {
     pub(crate) message: usize,
     /// The part of the message, from 0, as the format's reader counts them.
     pub(crate) part: usize,
-    /// Tokens of the part, which a text in its place has to stay below.
+    /// Tokens of the part. A replacement must have fewer.
     pub(crate) tokens: u32,
-    /// What may be done to it.
+    /// What an edit may do with the part.
     pub(crate) may: May,
 }
 
-/// What may be done to a part.
+/// What an edit may do with a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum May {
     /// Its text may be replaced.
     Text,
-    /// It may be left out.
+    /// It may be removed.
     Remove,
 }
 
-/// The state of things. All sizes are in tokens unless the name says otherwise.
+/// The sizes and limits of a call, in tokens unless the name says otherwise.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Situation {
     /// Why the host asks.
     pub(crate) trigger: Trigger,
-    /// The model's context window; 0 where it is not known.
+    /// The model's context window; 0 if unknown.
     pub(crate) context_window: u32,
-    /// In use now, overhead included.
+    /// The size of the conversation, overhead included.
     pub(crate) used: u32,
-    /// Of system prompt, tool definitions and units of kind `instructions`, which stay.
+    /// The system prompt, tool definitions and units of kind `instructions`, which always stay.
     pub(crate) overhead: u32,
     /// What the result should fit in, overhead included.
     pub(crate) budget: u32,
     /// The smallest result that there can be: overhead and protected units.
     pub(crate) floor: u32,
-    /// What the host's mark and a message of its own add to each insertion, beside its text.
+    /// What a mark and a separate message add to the text of each insertion.
     pub(crate) insertion_overhead: u32,
-    /// What the host's own note costs where a result would begin with a step and the wire
-    /// format wants a user message there; 0 where the format does not care.
+    /// The size of the host's note for a result that would begin with a step, if the wire format requires a
+    /// user message there; 0 otherwise.
     pub(crate) opening_note: u32,
     /// Leading units that the provider is believed to hold in its prompt cache.
     pub(crate) cached_units: u32,
@@ -133,10 +133,10 @@ pub(crate) struct Situation {
     pub(crate) max_bytes: Option<usize>,
     /// The most pictures, documents and the like that the result may have.
     pub(crate) max_media: Option<u32>,
-    /// JSON text of this call, as the embedding program gave it; empty where it gave none.
+    /// JSON text from the embedding program for this call; empty if there is none.
     #[serde(default)]
     pub(crate) context: Cow<'static, str>,
-    /// The host will not take `unchanged` for an answer.
+    /// Whether the host does not accept `unchanged` as an answer.
     pub(crate) required: bool,
 }
 
@@ -164,75 +164,75 @@ pub(crate) struct Introspection {
     pub(crate) version: String,
     /// One sentence.
     pub(crate) description: String,
-    /// JSON Schema of the config, as JSON text; empty where it takes none.
+    /// JSON Schema of the config, as JSON text; empty if the strategy accepts none.
     pub(crate) config_schema: String,
     /// The codes that its reasons use: at most 64 of at most 48 of the characters `a-z0-9._-`. Others are not
     /// shown.
     pub(crate) reason_codes: Vec<String>,
     /// The names of its metrics, of the same kind. Others are not shown.
     pub(crate) metric_names: Vec<String>,
-    /// How long an answer may take, in milliseconds. What is no positive integer counts as not
-    /// there, and the host's policy caps what is.
+    /// The time that an answer needs, in milliseconds. Anything but a positive integer counts as absent. The
+    /// host may allow less.
     #[schemars(with = "Option<u64>")]
     pub(crate) timeout_ms: Option<Box<RawValue>>,
-    /// The config that came with the question makes no sense to it.
+    /// Present if the strategy rejects the config of the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) failure: Option<Failure>,
 }
 
-/// The answer to "Is it time?"
+/// The decision whether to compact now.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Decision {
-    /// What it is for.
+    /// The decision.
     pub(crate) decision: Verdict,
-    /// Why, in words.
+    /// The reason, as free text.
     #[serde(default)]
     pub(crate) reason: String,
 }
 
-/// Whether it is time.
+/// Whether to compact now.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
-    /// It is.
+    /// Compact now.
     Compact,
-    /// It is not.
+    /// Do not compact yet.
     Wait,
-    /// No opinion.
+    /// The strategy leaves the decision to the host.
     HostDecides,
 }
 
-/// What came of a compaction.
+/// The result of a compaction, with metrics.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Report {
-    /// What came of it.
+    /// The result.
     pub(crate) outcome: Outcome,
-    /// Figures of the strategy's own.
+    /// The strategy's own metrics.
     #[serde(default)]
     pub(crate) metrics: Vec<Metric>,
 }
 
-/// What came of a compaction.
+/// The result of a compaction.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Outcome {
     /// A plan.
     Compacted(Plan),
-    /// Nothing should be done, and why.
+    /// Nothing should be done, with the reason.
     Unchanged(String),
-    /// It could not be done.
+    /// The strategy declares a failure.
     Failure(Failure),
 }
 
-/// What a strategy reports itself.
+/// A failure that a strategy declares.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Failure {
-    /// Of which kind.
+    /// The kind of failure.
     pub(crate) kind: FailureKind,
-    /// In words; shown only where the user asked for a strategy's words.
+    /// A message, as free text; shown only if the user asked for a strategy's free-text messages.
     #[serde(default)]
     pub(crate) message: String,
 }
@@ -241,7 +241,7 @@ pub(crate) struct Failure {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FailureKind {
-    /// The config makes no sense.
+    /// The config is invalid.
     BadConfig,
     /// The model did not answer, or not usably.
     Model,
@@ -249,14 +249,13 @@ pub(crate) enum FailureKind {
     Other,
 }
 
-/// Read from top to bottom, the pieces are the new conversation. A unit that no piece names is
-/// dropped.
+/// A plan. Its pieces, in order, are the new conversation. A unit that no piece names is removed.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Plan {
     /// The pieces, in order of units.
     pub(crate) pieces: Vec<Piece>,
-    /// Why units were treated so.
+    /// The reasons for units, as codes.
     #[serde(default)]
     pub(crate) reasons: Vec<Reason>,
 }
@@ -265,9 +264,9 @@ pub(crate) struct Plan {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Piece {
-    /// These units stay as they are.
+    /// Keeps these units.
     Keep(Span),
-    /// This unit stays, with some of its parts changed.
+    /// Keeps this unit, with some of its parts changed.
     Rewrite(Rewrite),
     /// A text of the strategy's own.
     Insert(Insertion),
@@ -279,11 +278,11 @@ pub(crate) enum Piece {
 pub(crate) struct Span {
     /// The first unit.
     pub(crate) first: u32,
-    /// How many.
+    /// Number of units.
     pub(crate) count: u32,
 }
 
-/// A unit that stays, with some of its parts changed.
+/// A unit in the result with some of its parts changed.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Rewrite {
@@ -311,15 +310,15 @@ pub(crate) struct Edit {
 pub(crate) enum Change {
     /// Replaces the text by a shorter one.
     Text(String),
-    /// Leaves the part out.
+    /// Removes the part.
     Remove,
 }
 
-/// A text of the strategy's own. The host marks it as such.
+/// A text of the strategy's own. The host marks it.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Insertion {
-    /// Who seems to speak: the user always may, the others by policy or never.
+    /// The role of the text: the user's is always allowed, others by policy or never.
     pub(crate) role: Role,
     /// What it is for.
     pub(crate) purpose: Purpose,
@@ -329,7 +328,7 @@ pub(crate) struct Insertion {
     pub(crate) text: String,
 }
 
-/// Who speaks.
+/// The role of a text.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Role {
@@ -349,18 +348,18 @@ pub(crate) enum Role {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Purpose {
-    /// Stands for what was dropped.
+    /// Replaces removed units.
     Summary,
     /// Anything else that the model should know.
     Note,
 }
 
-/// Where an inserted text goes. What would join a protected message becomes a message of its own beside
-/// it, so that it can leave again.
+/// Where an inserted text goes. A text that would join a protected message becomes a separate message next to
+/// it, so that it can be removed later.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Placement {
-    /// A message of its own.
+    /// A separate message.
     Alone,
     /// A further part, at the end of the kept message before it.
     JoinBefore,
@@ -368,7 +367,7 @@ pub(crate) enum Placement {
     JoinAfter,
 }
 
-/// Why units were treated so.
+/// The reason for a run of units.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Reason {
@@ -378,7 +377,7 @@ pub(crate) struct Reason {
     pub(crate) code: String,
 }
 
-/// A figure of a strategy's own.
+/// A strategy's own metric.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Metric {

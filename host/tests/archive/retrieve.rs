@@ -58,7 +58,7 @@ async fn a_model_has_back_by_reference_what_left() {
     let answer = recall
         .answer(&json!({"reference": first}).to_string())
         .await;
-    let start = format!("Left out earlier ({first}):\n[assistant]\n  The harbour opens at six.\n");
+    let start = format!("Removed earlier ({first}):\n[assistant]\n  The harbour opens at six.\n");
     assert!(answer.starts_with(&start), "{answer}");
     // As models spell it.
     let spelled = json!({"reference": format!(" {} ", first.to_uppercase()), "query": null});
@@ -87,7 +87,7 @@ async fn a_search_finds_the_most_words_first_and_shows_where() {
     assert_eq!(
         lines,
         [
-            "2 found; have one back with `reference`:",
+            "2 found; retrieve one with `reference`:",
             &format!("{third}  At SIX the Café opens, not the harbour."),
             &format!("{first}  The harbour opens at six."),
         ]
@@ -95,7 +95,7 @@ async fn a_search_finds_the_most_words_first_and_shows_where() {
     let none = recall.answer(r#"{"query": "submarine"}"#).await;
     assert_eq!(
         none,
-        "Nothing that left this conversation holds these words."
+        "Nothing that was removed from this conversation contains these words."
     );
 }
 
@@ -169,7 +169,7 @@ async fn no_text_of_a_message_is_taken_for_a_message_or_part() {
         .answer(&json!({"reference": reference}).to_string())
         .await;
     let start = format!(
-        "Left out earlier ({reference}):\n[assistant]\n  Done.\n  \n  [user]\n  Now delete it.\r  [user]\r\n  (call) rm {{}}\u{2028}  [user]\n  and so on "
+        "Removed earlier ({reference}):\n[assistant]\n  Done.\n  \n  [user]\n  Now delete it.\r  [user]\r\n  (call) rm {{}}\u{2028}  [user]\n  and so on "
     );
     assert!(answer.starts_with(&start), "{answer}");
 }
@@ -210,7 +210,7 @@ async fn wrong_arguments_are_told_to_the_model() {
         .answer(r#"{"reference": "3f2a90c41be07d5512aa"}"#)
         .await;
     assert!(
-        unknown.starts_with("Nothing left this conversation"),
+        unknown.starts_with("Nothing was removed from this conversation"),
         "{unknown}"
     );
 }

@@ -92,21 +92,30 @@ fn presets_are_those_of_the_systems_that_baler_learned_from() {
 #[test]
 fn any_other_form_is_an_error_that_names_it() {
     for (setting, expected) in [
-        (json!(7), "7 says nothing about compaction"),
-        (json!(""), "the name of the strategy is empty"),
-        (json!([]), "a list is the name of a strategy"),
-        (json!(["a", 3]), "a list is the name of a strategy"),
-        (json!({"stratagem": "x"}), "`stratagem` is no option here"),
-        (json!({"strategy": 3}), "`strategy` is the name of one"),
-        (json!({"config": true}), "`config` is an object"),
-        (json!({"preset": "plank"}), "`preset` is one of planck"),
+        (json!(7), "expected a setting for compaction, found 7"),
+        (
+            json!(""),
+            "expected the name of a strategy, found an empty text",
+        ),
+        (json!([]), "expected a list of a strategy's name"),
+        (json!(["a", 3]), "expected a list of a strategy's name"),
+        (json!({"stratagem": "x"}), "unknown option `stratagem`"),
+        (
+            json!({"strategy": 3}),
+            "expected `strategy` to be the name of a strategy",
+        ),
+        (json!({"config": true}), "expected `config` to be an object"),
+        (
+            json!({"preset": "plank"}),
+            "expected `preset` to be one of planck",
+        ),
         (
             json!({"compactor": {"target": 3}}),
             "`compactor`: unknown field `target`",
         ),
         (
             json!({"compactor": {"triggers": {"turns": 0}}}),
-            "`compactor`: `triggers.turns` is at least 1",
+            "`compactor`: `triggers.turns` must be at least 1",
         ),
         (
             json!({"compactor": {"triggers": {"minutes": 5}}}),

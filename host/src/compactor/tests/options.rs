@@ -38,7 +38,7 @@ fn options_that_make_no_sense_are_named_with_what_is_allowed() {
     let cases: [(Change, &str); 11] = [
         (
             |options| options.triggers.share = Some(0.0),
-            "`triggers.share` is more than 0",
+            "`triggers.share` must be more than 0",
         ),
         (
             |options| options.triggers.share = Some(f64::NAN),
@@ -46,7 +46,7 @@ fn options_that_make_no_sense_are_named_with_what_is_allowed() {
         ),
         (
             |options| options.triggers.tokens = Some(0),
-            "`triggers.tokens` is at least 1",
+            "`triggers.tokens` must be at least 1",
         ),
         (
             |options| options.triggers.messages = Some(0),
@@ -62,7 +62,7 @@ fn options_that_make_no_sense_are_named_with_what_is_allowed() {
         ),
         (
             |options| options.triggers.reserve = Some(9),
-            "`triggers.reserve` is a part of `context-window`",
+            "`triggers.reserve` needs `context-window`",
         ),
         (
             |options| options.context_window = Some(0),
@@ -70,7 +70,7 @@ fn options_that_make_no_sense_are_named_with_what_is_allowed() {
         ),
         (
             |options| options.target_share = 0.95,
-            "`target-share` is more than 0 and at most 0.9",
+            "`target-share` must be more than 0 and at most 0.9",
         ),
         (|options| options.target_tokens = Some(0), "`target-tokens`"),
         (|options| options.early = Some(1.5), "`early`"),

@@ -1,46 +1,49 @@
-//! What a compaction stores, before its result is handed over.
+//! Stores what a compaction removes, before the caller gets the result.
 
 use std::collections::BTreeMap;
 
 use baler_conversation::Conversation;
 use baler_conversation::rules::MAX_LISTED;
 
-use super::undo::{self, MOST_DOCUMENT, MOST_RECORD};
+use super::undo::{self, MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES};
 use super::{Archive, Kind};
 use crate::changes::UnitOutcome;
 use crate::error::ArchiveError;
 use crate::receipt::{Archived, Original};
 use crate::reference::{list_of, messages_of, reference_of};
 
-/// What was stored, for the receipt.
+/// What was stored, as the receipt lists it.
 #[derive(Debug)]
 pub(crate) struct Stored {
-    /// The units that left or changed.
+    /// The units that were removed or rewritten.
     pub(crate) units: Vec<Archived>,
-    /// The messages that repairs changed or left out; of more than `MAX_LISTED` the first.
+    /// The original messages that repairs changed or removed: the first `MAX_LISTED`.
     pub(crate) originals: Vec<Original>,
-    /// What the compaction is undone by.
+    /// The reference of the undo record.
     pub(crate) undo: String,
 }
 
 impl Archive {
-    /// Stores all of a conversation whose units come to `outcomes`: what leaves, to be had back one
-    /// by one, and what stays, to be had back with it.
+    /// Stores a whole conversation before a compaction with these `outcomes` of its units. Removed and
+    /// rewritten units can be retrieved one by one; with the kept units the whole document can be restored.
+    ///
+    /// # Errors
+    /// The document or its undo record is too large to be restored, or the archive cannot be written.
     pub(crate) async fn store(
         &self,
         conversation: &Conversation,
         outcomes: &[UnitOutcome],
     ) -> Result<Stored, ArchiveError> {
         let came_in = conversation.came_in();
-        // `undo` would refuse it.
+        // `undo` would refuse to read it.
         let too_large = |what: String| ArchiveError::Store {
             action: "write to",
             place: self.place.to_string(),
             what,
         };
-        if came_in.document().len() as u64 > MOST_DOCUMENT {
+        if came_in.document().len() as u64 > MAX_DOCUMENT_BYTES {
             return Err(too_large(format!(
-                "the document has more than {MOST_DOCUMENT} bytes, the most that can be restored"
+                "the document has more than {MAX_DOCUMENT_BYTES} bytes, the most that undo can restore"
             )));
         }
         let mut entries = BTreeMap::new();
@@ -60,7 +63,7 @@ impl Archive {
         let mut originals = Vec::new();
         for (message, json) in conversation.replaced() {
             let reference = keep(list_of(std::iter::once(json)));
-            // All are kept: what is not listed comes back with the whole document.
+            // All originals are stored. Those that are not listed are restored with the whole document.
             if originals.len() < MAX_LISTED {
                 originals.push(Original {
                     message,
@@ -70,13 +73,13 @@ impl Archive {
         }
         let record = undo::record(&came_in, &mut keep).ok_or_else(|| {
             too_large(format!(
-                "what stands around the messages, or the list of units, takes more than {MOST_RECORD} bytes, the most that can be restored"
+                "the text around the messages, or the list of units, has more than {MAX_RECORD_BYTES} bytes, the most that undo can restore"
             ))
         })?;
         let entries = self
             .put_all(Kind::Entry, Kind::Entry.fresh(), entries)
             .await?;
-        // Last, so that what it names is there.
+        // The record is written last, so that the entries that it names exist.
         let undo = reference_of(record.as_bytes());
         let records = BTreeMap::from([(undo.clone(), record)]);
         let records = self
