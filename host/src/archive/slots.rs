@@ -32,7 +32,7 @@ impl Slots {
 
     /// Runs `work` as soon as a slot is free. Dropping the future cancels `work`; a thread that `work`
     /// started keeps the slot for as long as it runs.
-    pub(super) async fn take<T, W, F>(&self, work: W) -> Result<T, Problem>
+    pub(super) async fn run<T, W, F>(&self, work: W) -> Result<T, Problem>
     where
         T: Send + 'static,
         W: FnOnce(Slot) -> F + Send + 'static,
