@@ -21,7 +21,16 @@ use crate::{figures, files};
 pub(crate) const DEFAULT: &str = "tiered";
 
 /// The same where a model is named.
-pub(crate) const DEFAULT_WITH_MODEL: &str = "tiered-model";
+const DEFAULT_WITH_MODEL: &str = "tiered-model";
+
+/// Returns the name of the strategy that runs if none is named.
+pub(crate) const fn default_name(has_model: bool) -> &'static str {
+    if has_model {
+        DEFAULT_WITH_MODEL
+    } else {
+        DEFAULT
+    }
+}
 
 /// What each of the host's own strategies does.
 pub(crate) fn about_native(name: &str) -> &'static str {

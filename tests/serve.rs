@@ -476,3 +476,18 @@ fn server_stores_nothing_of_its_clients_by_default() {
     assert_eq!(code, 0, "{words}");
     assert_eq!(back.trim(), document.trim());
 }
+
+#[test]
+fn server_whose_options_name_no_strategy_uses_the_default_of_compact() {
+    let folder = TempDir::new().expect("a folder");
+    let document = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/examples/conversations/fix-a-bug.openai.json"
+    ));
+    let document = document.expect("an example");
+    let asked = format!("{{\"conversation\": {document}, \"budget\": \"50%\"}}");
+    let answer = Serving::start(&folder, &[], None).post("/v1/compact", &asked);
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap_or(("", &answer));
+    let answer: Value = serde_json::from_str(body).expect("JSON");
+    assert_eq!(answer["receipt"]["strategy"], "tiered");
+}

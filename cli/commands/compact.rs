@@ -203,11 +203,10 @@ impl CompactCommand {
 
     /// Returns the names of the strategies, in order.
     fn strategies(&self) -> Vec<&str> {
-        match (self.strategies.is_empty(), &self.model.model) {
-            (false, _) => self.strategies.iter().map(String::as_str).collect(),
-            (true, None) => vec![chain::DEFAULT],
-            (true, Some(_)) => vec![chain::DEFAULT_WITH_MODEL],
+        if self.strategies.is_empty() {
+            return vec![chain::default_name(self.model.model.is_some())];
         }
+        self.strategies.iter().map(String::as_str).collect()
     }
 
     /// Returns the file that the conversation is written to; `None` for standard output.

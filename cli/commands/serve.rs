@@ -37,7 +37,7 @@ pub(crate) struct ServeCommand {
 
     /// Chain used when a request names no strategy, and for other balers: names, .wasm files or
     /// URLs; may be given several times. Clients can name these and the native ones [default:
-    /// native:digest, and clients can name all that `baler strategies` lists]
+    /// tiered, or tiered-model with --model, and clients can name all that `baler strategies` lists]
     #[arg(short, long = "strategy", value_name = "NAME|FILE.wasm|URL")]
     strategies: Vec<String>,
 
@@ -135,10 +135,11 @@ impl ServeCommand {
         let host = self.sandbox.host(settings, messages)?;
         let chain = chain::load(&host, &sources, None, &self.sandbox).await?;
         let chain = model::granted(chain, grant.as_ref())?;
-        let offered = if chain.is_empty() {
-            self.bundled_strategies(&host, grant.as_ref()).await?
+        let (chain, offered) = if chain.is_empty() {
+            let mut offered = self.bundled_strategies(&host, grant.as_ref()).await?;
+            (default_chain(&mut offered, grant.is_some()), offered)
         } else {
-            Vec::new()
+            (chain, Vec::new())
         };
         let names = names_of(&[&chain[..], &offered[..]].concat());
         let mut builder = Server::builder(host)
@@ -256,4 +257,15 @@ fn stop_signal() -> Result<impl Future<Output = ()>, Failure> {
     Ok(async {
         let _ = tokio::signal::ctrl_c().await;
     })
+}
+
+/// Moves the strategy that `baler compact` uses by default out of `offered`, as the chain of a server
+/// whose options name no strategy.
+fn default_chain(offered: &mut Vec<Strategy>, has_model: bool) -> Vec<Strategy> {
+    let name = chain::default_name(has_model);
+    let default = offered.iter().position(|strategy| strategy.name() == name);
+    default
+        .map(|index| offered.remove(index))
+        .into_iter()
+        .collect()
 }
