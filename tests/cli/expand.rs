@@ -67,7 +67,7 @@ fn planted_entry_is_not_printed_for_another_reference() {
     );
     let ran = bench.run(&["expand", planted, "--json"]).ends(1);
     let ran = ran.says(&[
-        "what is stored under `405b0cd75def5af617e4` in `",
+        "the content of `405b0cd75def5af617e4` in the archive `",
         "is damaged",
     ]);
     assert_eq!(ran.stdout, "");

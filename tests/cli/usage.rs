@@ -43,7 +43,7 @@ fn invalid_budgets_pins_and_limits_are_refused() {
         ),
         (
             &["compact", "--budget", "0"],
-            "1 asks for the smallest result",
+            "1 asks for the smallest possible result",
         ),
         (
             &["compact", "--budget", "much"],
