@@ -221,7 +221,7 @@ mod tests {
             fault: Fault::Remote { problem },
         };
         let no_room = failed_in_host(&remote(RemoteProblem::NoRoom)).expect("of the machine");
-        assert!(no_room.contains("no descriptor"), "{no_room}");
+        assert!(no_room.contains("no file descriptor"), "{no_room}");
         assert!(no_room.contains("ulimit -n"), "{no_room}");
         let late = AttemptResult::Fault {
             fault: Fault::Timeout { limit_ms: 10_000 },

@@ -404,7 +404,7 @@ mod tests {
         let (evaluation, finished) = run(Strategy::remote(Arc::new(OutOfReach)));
         let error = format!("{:#}", evaluation.expect_err("nothing was measured"));
         assert!(error.contains("bakery one: "), "{error}");
-        assert!(error.contains("no descriptor"), "{error}");
+        assert!(error.contains("no file descriptor"), "{error}");
         assert_eq!(finished, [] as [&str; 0]);
         let (evaluation, finished) = run(Strategy::truncate());
         let evaluation = evaluation.expect("all was measured");
