@@ -11,7 +11,7 @@
 //!   calls, the newest user message, outputs that the model has not seen.
 //! - The **budget** is what the result may cost in tokens, with the **overhead** of system prompt and tools.
 //!   The **floor** is the overhead plus all protected units. If the budget is below the floor, the strategy
-//! has to reach the floor.
+//!   has to reach the floor.
 //!
 //! # Example
 //!

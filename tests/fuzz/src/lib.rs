@@ -4,7 +4,16 @@
 use std::sync::LazyLock;
 
 use baler_generated::{Choices, Generated, Kind, conversation};
-use baler_host::{Budget, Compaction, Conversation, Format, Host, Pins, Request, Strategy, conversation::{SecretKey, UnitKind}, conversation::rules::Violation, conversation::tokenizers::Tokenizer, fault::{Fault, Quantity}, receipt::{Attempt, AttemptResult, UnitOutcome}, request::ThinkingPolicy, strategy::EngineLimits};
+use baler_host::{
+    Budget, Compaction, Conversation, Format, Host, Pins, Request, Strategy,
+    conversation::rules::Violation,
+    conversation::tokenizers::Tokenizer,
+    conversation::{SecretKey, UnitKind},
+    fault::{Fault, Quantity},
+    receipt::{Attempt, AttemptResult, UnitOutcome},
+    request::ThinkingPolicy,
+    strategy::EngineLimits,
+};
 
 /// A host that finds formats out.
 pub static HOST: LazyLock<Host> = LazyLock::new(|| host(None));
@@ -137,8 +146,15 @@ pub fn check_any_plan(before: &Conversation, compaction: &Compaction, request: &
         return;
     }
     let must_stay = must_stay(before, request);
-    for (index, (must_stay, outcome)) in must_stay.iter().zip(compaction.changes().outcomes()).enumerate() {
-        assert!(!must_stay || *outcome != UnitOutcome::Removed, "unit {index} left");
+    for (index, (must_stay, outcome)) in must_stay
+        .iter()
+        .zip(compaction.changes().outcomes())
+        .enumerate()
+    {
+        assert!(
+            !must_stay || outcome != UnitOutcome::Removed,
+            "unit {index} left"
+        );
     }
 }
 
@@ -158,7 +174,11 @@ fn check_result(before: &Conversation, compaction: &Compaction, request: &Reques
     let receipt = compaction.receipt();
     let after = compaction.conversation();
     check(after);
-    assert_eq!(compaction.changes().outcomes().len(), before.units().len(), "outcomes");
+    assert_eq!(
+        compaction.changes().outcomes().len(),
+        before.units().len(),
+        "outcomes"
+    );
     if !compaction.is_compacted() {
         assert_eq!(after.document(), before.document(), "touched");
         return;
@@ -206,8 +226,8 @@ fn check_fates(before: &Conversation, compaction: &Compaction, request: &Request
     let mut rest = compaction.conversation().document();
     for (index, outcome) in compaction.changes().outcomes().iter().enumerate() {
         if must_stay[index] {
-            let loses_thinking =
-                *outcome == UnitOutcome::Rewritten && request.policy.thinking == ThinkingPolicy::Drop;
+            let loses_thinking = *outcome == UnitOutcome::Rewritten
+                && request.policy.thinking == ThinkingPolicy::Drop;
             assert!(
                 *outcome == UnitOutcome::Kept || loses_thinking,
                 "unit {index} had to stay: {outcome:?}"

@@ -13,11 +13,14 @@ fuzz_target!(|data: &[u8]| {
     let choices = &mut Choices::from_bytes(data);
     let strategy = strategy(choices);
     let (cut, live, pin) = (choices.below(256), choices.below(256), choices.below(64));
-    let mut request = Request::default().with_budget(budget(choices)).with_pins(match choices.below(6) {
-            4 => Pins::None,
-            5 => Pins::Units(vec![pin, pin / 2]),
-            _ => Pins::FirstUser,
-        });
+    let mut request =
+        Request::default()
+            .with_budget(budget(choices))
+            .with_pins(match choices.below(6) {
+                4 => Pins::None,
+                5 => Pins::Units(vec![pin, pin / 2]),
+                _ => Pins::FirstUser,
+            });
     request.policy.remove_media = choices.one_in(4);
     request.policy.rewrite_outputs = !choices.one_in(4);
     request.policy.thinking = match choices.below(6) {

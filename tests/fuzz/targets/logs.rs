@@ -7,7 +7,10 @@
 use baler_fuzz::{HOST, broken, check, check_compactions};
 use baler_fuzz_inputs::log;
 use baler_generated::Choices;
-use baler_host::{conversation::rules::{Rule, Violation}, conversation::session_logs::LogKind};
+use baler_host::{
+    conversation::rules::{Rule, Violation},
+    conversation::session_logs::LogKind,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

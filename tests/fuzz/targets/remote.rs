@@ -11,7 +11,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use baler_fuzz::{HOST, budget, check_any_plan, host_of, made, strategy};
 use baler_fuzz_inputs::Spoiler;
 use baler_generated::Choices;
-use baler_host::{Request, Strategy, fault::Fault, receipt::{Attempt, AttemptResult}, remote::{AnswerError, AnswerFuture, Operation, Remote, RemoteError}, request::ThinkingPolicy, strategy::IntrospectError};
+use baler_host::conversation::Deadline;
+use baler_host::{
+    Request, Strategy,
+    fault::Fault,
+    receipt::{Attempt, AttemptResult},
+    remote::{AnswerError, AnswerFuture, Operation, Remote, RemoteError},
+    request::ThinkingPolicy,
+    strategy::IntrospectError,
+};
 use libfuzzer_sys::fuzz_target;
 
 /// Things that go wrong with each question, and with each answer.
@@ -25,7 +33,9 @@ fuzz_target!(|data: &[u8]| {
         answers: spoilers(choices),
         is_answer_spoilt: AtomicBool::new(false),
     });
-    let mut request = Request::default().with_budget(budget(choices)).with_required(choices.one_in(4));
+    let mut request = Request::default()
+        .with_budget(budget(choices))
+        .with_required(choices.one_in(4));
     request.policy.remove_media = choices.one_in(4);
     request.policy.rewrite_outputs = !choices.one_in(4);
     request.policy.rewrite_assistant = choices.one_in(4);
@@ -85,7 +95,10 @@ impl Remote for Elsewhere {
     fn ask(&self, question: Operation, request: String, _: usize) -> AnswerFuture<'_> {
         Box::pin(async move {
             let asked = spoilt(&self.questions, &request);
-            match HOST.answer(question, &asked, &self.chain).await {
+            match HOST
+                .answer(question, &asked, &self.chain, &Deadline::never())
+                .await
+            {
                 Ok(answer) => {
                     let answered = spoilt(&self.answers, &answer);
                     if answered != answer {
