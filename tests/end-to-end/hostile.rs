@@ -90,9 +90,6 @@ macro_rules! expected {
     (drop_everything) => {
         (Ask::Compact, Breaks(PlanRule::DropsProtected))
     };
-    (drop_handle_twice) => {
-        (Ask::Compact, Faults(&["output-malformed"]))
-    };
     (drop_newest_user) => {
         (Ask::Compact, Breaks(PlanRule::DropsProtected))
     };
@@ -236,9 +233,6 @@ macro_rules! expected {
     };
     (introspect_schema_slow_pattern) => {
         (Ask::Configure, RefusesConfig)
-    };
-    (keep_borrowed_handle) => {
-        (Ask::Compact, Faults(&["output-malformed"]))
     };
     (leak_through_codes) => {
         (Ask::Compact, Harmless)
@@ -386,6 +380,9 @@ macro_rules! expected {
     (plan_past_the_end) => {
         (Ask::Compact, Breaks(PlanRule::OutOfRange))
     };
+    (read_in_introspect) => {
+        (Ask::Introspect, Harmless)
+    };
     (read_out_of_range) => {
         (Ask::Compact, Harmless)
     };
@@ -451,9 +448,6 @@ macro_rules! expected {
     };
     (unreachable) => {
         (Ask::Compact, Traps(Trap::Unreachable))
-    };
-    (use_handle_of_another_call) => {
-        (Ask::Compact, Faults(&["output-malformed"]))
     };
     (variant_unknown) => {
         (Ask::Compact, Faults(&["output-malformed"]))

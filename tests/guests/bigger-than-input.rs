@@ -3,14 +3,14 @@
 //! A result that is not smaller is none.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, compacted, hostile, keep_where, note,
+    Failure, Hostile, Report, Situation, compacted, history, hostile, keep_where, note,
 };
 
 struct BiggerThanInput;
 
 impl Hostile for BiggerThanInput {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let mut pieces = keep_where(&conversation.units(), |_, _| true);
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let mut pieces = keep_where(&history::units(), |_, _| true);
         pieces.push(note(&"more and more ".repeat(30_000)));
         compacted(pieces)
     }

@@ -2,14 +2,12 @@
 //!
 //! The host bounds what it copies out of a guest, before it copies.
 
-use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, hostile, tokenizer, unchanged,
-};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, tokenizer, unchanged};
 
 struct CountEnormous;
 
 impl Hostile for CountEnormous {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let tokens = tokenizer::count(&"word ".repeat((30 << 20) / 5));
         unchanged(tokens.to_string())
     }

@@ -5,21 +5,19 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, hostile, polite_report, tokenizer,
-};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, polite_report, tokenizer};
 
 struct CountSlow;
 
 impl Hostile for CountSlow {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let word = "a".repeat(512 << 10);
         let mut tokens = 0u32;
         for _ in 0..200 {
             tokens = tokens.wrapping_add(tokenizer::count(black_box(&word)));
         }
         black_box(tokens);
-        polite_report(conversation)
+        polite_report()
     }
 }
 

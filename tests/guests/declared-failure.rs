@@ -2,12 +2,12 @@
 //!
 //! A declared failure, not a fault. The message is bounded, and shown without control characters.
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile};
 
 struct DeclaredFailure;
 
 impl Hostile for DeclaredFailure {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         Err(Failure::Other(
             "\u{1b}[2J\u{1b}]0;owned\u{7}\r\n\u{202e}\0".repeat(50_000),
         ))

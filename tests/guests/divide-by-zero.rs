@@ -4,12 +4,12 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile, unchanged};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, unchanged};
 
 struct DivideByZero;
 
 impl Hostile for DivideByZero {
-    fn compact(_: &Conversation, situation: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(situation: Situation, _: String) -> Result<Report, Failure> {
         let zero = black_box(0u32);
         // SAFETY: it is not; that is the attack. It takes away Rust's own check.
         unsafe { core::hint::assert_unchecked(zero != 0) };

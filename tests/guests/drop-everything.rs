@@ -3,14 +3,14 @@
 //! The plan is invalid.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, compacted, hostile, note, nothing_to_attack,
+    Failure, Hostile, Report, Situation, compacted, history, hostile, note, nothing_to_attack,
 };
 
 struct DropEverything;
 
 impl Hostile for DropEverything {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        if conversation.units().is_empty() {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        if history::units().is_empty() {
             return nothing_to_attack();
         }
         compacted(vec![note("Nothing happened.")])

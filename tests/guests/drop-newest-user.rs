@@ -3,15 +3,15 @@
 //! The plan is invalid.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, UnitKind, compacted, hostile, keep_where,
+    Failure, Hostile, Report, Situation, UnitKind, compacted, history, hostile, keep_where,
     nothing_to_attack,
 };
 
 struct DropNewestUser;
 
 impl Hostile for DropNewestUser {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let units = conversation.units();
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let units = history::units();
         let Some(newest) = units.iter().rposition(|unit| unit.kind == UnitKind::User) else {
             return nothing_to_attack();
         };

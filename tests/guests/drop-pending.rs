@@ -3,15 +3,15 @@
 //! The plan is invalid.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, Traits, compacted, hostile, keep_where,
+    Failure, Hostile, Report, Situation, Traits, compacted, history, hostile, keep_where,
     nothing_to_attack,
 };
 
 struct DropPending;
 
 impl Hostile for DropPending {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let units = conversation.units();
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let units = history::units();
         let pieces = keep_where(&units, |_, unit| !unit.traits.contains(Traits::PENDING));
         if pieces.len() == units.len() {
             return nothing_to_attack();

@@ -3,24 +3,17 @@
 //! The plan is invalid: a call is no text.
 
 use hostile_guests::{
-    Change, Content, Conversation, Failure, Hostile, Report, Situation, find, hostile,
-    nothing_to_attack, rewrite,
+    Change, Content, Failure, Hostile, Report, Situation, find, hostile, nothing_to_attack, rewrite,
 };
 
 struct EditCall;
 
 impl Hostile for EditCall {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let Some((place, _)) = find(conversation, |_, _, part| {
-            matches!(part.content, Content::Call(_))
-        }) else {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let Some((place, _)) = find(|_, _, part| matches!(part.content, Content::Call(_))) else {
             return nothing_to_attack();
         };
-        rewrite(
-            conversation,
-            place.unit,
-            vec![place.edit(Change::Text("-".to_owned()))],
-        )
+        rewrite(place.unit, vec![place.edit(Change::Text("-".to_owned()))])
     }
 }
 

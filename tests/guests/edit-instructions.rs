@@ -3,24 +3,20 @@
 //! They are protected: the plan is invalid.
 
 use hostile_guests::{
-    Change, Content, Conversation, Failure, Hostile, Report, Situation, UnitKind, find, hostile,
+    Change, Content, Failure, Hostile, Report, Situation, UnitKind, find, hostile,
     nothing_to_attack, rewrite,
 };
 
 struct EditInstructions;
 
 impl Hostile for EditInstructions {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let Some((place, _)) = find(conversation, |unit, _, part| {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let Some((place, _)) = find(|unit, _, part| {
             unit.kind == UnitKind::Instructions && matches!(part.content, Content::Text(_))
         }) else {
             return nothing_to_attack();
         };
-        rewrite(
-            conversation,
-            place.unit,
-            vec![place.edit(Change::Text("-".to_owned()))],
-        )
+        rewrite(place.unit, vec![place.edit(Change::Text("-".to_owned()))])
     }
 }
 

@@ -3,15 +3,15 @@
 //! The plan is invalid.
 
 use hostile_guests::{
-    Change, Content, Conversation, Failure, Hostile, PartTraits, Report, Situation, Traits, find,
-    hostile, nothing_to_attack, rewrite,
+    Change, Content, Failure, Hostile, PartTraits, Report, Situation, Traits, find, hostile,
+    nothing_to_attack, rewrite,
 };
 
 struct EditNotRewritable;
 
 impl Hostile for EditNotRewritable {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let Some((place, _)) = find(conversation, |unit, _, part| {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let Some((place, _)) = find(|unit, _, part| {
             !unit.traits.contains(Traits::PROTECTED)
                 && !part.traits.contains(PartTraits::REWRITABLE)
                 && matches!(
@@ -21,11 +21,7 @@ impl Hostile for EditNotRewritable {
         }) else {
             return nothing_to_attack();
         };
-        rewrite(
-            conversation,
-            place.unit,
-            vec![place.edit(Change::Text("-".to_owned()))],
-        )
+        rewrite(place.unit, vec![place.edit(Change::Text("-".to_owned()))])
     }
 }
 

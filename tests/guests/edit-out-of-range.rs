@@ -3,21 +3,18 @@
 //! The plan is invalid, and nothing is looked up by a guest's number unchecked.
 
 use hostile_guests::{
-    Change, Conversation, Edit, Failure, Hostile, Report, Situation, Traits, find, hostile,
-    nothing_to_attack, rewrite,
+    Change, Edit, Failure, Hostile, Report, Situation, Traits, find, hostile, nothing_to_attack,
+    rewrite,
 };
 
 struct EditOutOfRange;
 
 impl Hostile for EditOutOfRange {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let Some((place, _)) = find(conversation, |unit, _, _| {
-            !unit.traits.contains(Traits::PROTECTED)
-        }) else {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let Some((place, _)) = find(|unit, _, _| !unit.traits.contains(Traits::PROTECTED)) else {
             return nothing_to_attack();
         };
         rewrite(
-            conversation,
             place.unit,
             vec![Edit {
                 message: u32::MAX,

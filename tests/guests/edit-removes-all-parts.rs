@@ -3,15 +3,15 @@
 //! The plan is invalid: a message keeps at least one part.
 
 use hostile_guests::{
-    Change, Content, Conversation, Edit, Failure, Hostile, Report, Situation, find, hostile,
+    Change, Content, Edit, Failure, Hostile, Report, Situation, find, history, hostile,
     nothing_to_attack, rewrite,
 };
 
 struct EditRemovesAllParts;
 
 impl Hostile for EditRemovesAllParts {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let found = find(conversation, |_, message, _| {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let found = find(|_, message, _| {
             message
                 .parts
                 .iter()
@@ -20,8 +20,7 @@ impl Hostile for EditRemovesAllParts {
         let Some((place, _)) = found else {
             return nothing_to_attack();
         };
-        let parts = conversation
-            .read(place.unit, 1)
+        let parts = history::read(place.unit, 1)
             .first()
             .and_then(|messages| messages.get(place.message as usize))
             .map_or(0, |message| message.parts.len() as u32);
@@ -32,7 +31,7 @@ impl Hostile for EditRemovesAllParts {
                 change: Change::Remove,
             })
             .collect();
-        rewrite(conversation, place.unit, edits)
+        rewrite(place.unit, edits)
     }
 }
 

@@ -3,20 +3,17 @@
 //! The plan is invalid: an output without its call is refused by every provider.
 
 use hostile_guests::{
-    Change, Content, Conversation, Failure, Hostile, Report, Situation, find, hostile,
-    nothing_to_attack, rewrite,
+    Change, Content, Failure, Hostile, Report, Situation, find, hostile, nothing_to_attack, rewrite,
 };
 
 struct EditRemovesCall;
 
 impl Hostile for EditRemovesCall {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let Some((place, _)) = find(conversation, |_, _, part| {
-            matches!(part.content, Content::Call(_))
-        }) else {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let Some((place, _)) = find(|_, _, part| matches!(part.content, Content::Call(_))) else {
             return nothing_to_attack();
         };
-        rewrite(conversation, place.unit, vec![place.edit(Change::Remove)])
+        rewrite(place.unit, vec![place.edit(Change::Remove)])
     }
 }
 

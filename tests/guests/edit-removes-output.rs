@@ -3,20 +3,17 @@
 //! The plan is invalid: a call without its output is refused by every provider.
 
 use hostile_guests::{
-    Change, Content, Conversation, Failure, Hostile, Report, Situation, find, hostile,
-    nothing_to_attack, rewrite,
+    Change, Content, Failure, Hostile, Report, Situation, find, hostile, nothing_to_attack, rewrite,
 };
 
 struct EditRemovesOutput;
 
 impl Hostile for EditRemovesOutput {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let Some((place, _)) = find(conversation, |_, _, part| {
-            matches!(part.content, Content::Output(_))
-        }) else {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let Some((place, _)) = find(|_, _, part| matches!(part.content, Content::Output(_))) else {
             return nothing_to_attack();
         };
-        rewrite(conversation, place.unit, vec![place.edit(Change::Remove)])
+        rewrite(place.unit, vec![place.edit(Change::Remove)])
     }
 }
 

@@ -3,20 +3,18 @@
 //! The plan is invalid: only thinking of finished turns may go.
 
 use hostile_guests::{
-    Change, Content, Conversation, Failure, Hostile, Report, Situation, find, hostile,
-    nothing_to_attack, rewrite,
+    Change, Content, Failure, Hostile, Report, Situation, find, hostile, nothing_to_attack, rewrite,
 };
 
 struct EditRemovesThinking;
 
 impl Hostile for EditRemovesThinking {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let Some((place, _)) = find(conversation, |_, _, part| {
-            matches!(part.content, Content::Thinking(_))
-        }) else {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let Some((place, _)) = find(|_, _, part| matches!(part.content, Content::Thinking(_)))
+        else {
             return nothing_to_attack();
         };
-        rewrite(conversation, place.unit, vec![place.edit(Change::Remove)])
+        rewrite(place.unit, vec![place.edit(Change::Remove)])
     }
 }
 

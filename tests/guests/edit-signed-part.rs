@@ -4,25 +4,21 @@
 //! The plan is invalid: such a part stays or goes.
 
 use hostile_guests::{
-    Change, Content, Conversation, Failure, Hostile, Report, Situation, Traits, find, hostile,
-    nothing_to_attack, rewrite,
+    Change, Content, Failure, Hostile, Report, Situation, Traits, find, hostile, nothing_to_attack,
+    rewrite,
 };
 
 struct EditSignedPart;
 
 impl Hostile for EditSignedPart {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let Some((place, _)) = find(conversation, |unit, _, part| {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let Some((place, _)) = find(|unit, _, part| {
             unit.traits.contains(Traits::OPAQUE)
                 && matches!(part.content, Content::Opaque(_) | Content::Thinking(_))
         }) else {
             return nothing_to_attack();
         };
-        rewrite(
-            conversation,
-            place.unit,
-            vec![place.edit(Change::Text("-".to_owned()))],
-        )
+        rewrite(place.unit, vec![place.edit(Change::Text("-".to_owned()))])
     }
 }
 

@@ -3,21 +3,19 @@
 //! The plan is invalid.
 
 use hostile_guests::{
-    Change, Conversation, Failure, Hostile, PartTraits, Report, Situation, find, hostile,
-    nothing_to_attack, rewrite,
+    Change, Failure, Hostile, PartTraits, Report, Situation, find, hostile, nothing_to_attack,
+    rewrite,
 };
 
 struct EditTwice;
 
 impl Hostile for EditTwice {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let Some((place, _)) = find(conversation, |_, _, part| {
-            part.traits.contains(PartTraits::REWRITABLE)
-        }) else {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let Some((place, _)) = find(|_, _, part| part.traits.contains(PartTraits::REWRITABLE))
+        else {
             return nothing_to_attack();
         };
         rewrite(
-            conversation,
             place.unit,
             vec![
                 place.edit(Change::Text("-".to_owned())),

@@ -3,15 +3,14 @@
 //! The plan is invalid.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Piece, Report, Rewrite, Situation, compacted, hostile,
-    polite_pieces,
+    Failure, Hostile, Piece, Report, Rewrite, Situation, compacted, history, hostile, polite_pieces,
 };
 
 struct EditUnitOutOfRange;
 
 impl Hostile for EditUnitOutOfRange {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let mut pieces = polite_pieces(&conversation.units());
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let mut pieces = polite_pieces(&history::units());
         pieces.push(Piece::Rewrite(Rewrite {
             unit: u32::MAX,
             edits: Vec::new(),

@@ -4,24 +4,20 @@
 //! The plan is invalid: the host alone shortens such outputs.
 
 use hostile_guests::{
-    Change, Content, Conversation, Failure, Hostile, Report, Situation, Traits, find, hostile,
-    nothing_to_attack, rewrite,
+    Change, Content, Failure, Hostile, Report, Situation, Traits, find, hostile, nothing_to_attack,
+    rewrite,
 };
 
 struct EditUnseenOutput;
 
 impl Hostile for EditUnseenOutput {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let Some((place, _)) = find(conversation, |unit, _, part| {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let Some((place, _)) = find(|unit, _, part| {
             unit.traits.contains(Traits::UNSEEN) && matches!(part.content, Content::Output(_))
         }) else {
             return nothing_to_attack();
         };
-        rewrite(
-            conversation,
-            place.unit,
-            vec![place.edit(Change::Text("-".to_owned()))],
-        )
+        rewrite(place.unit, vec![place.edit(Change::Text("-".to_owned()))])
     }
 }
 

@@ -3,26 +3,22 @@
 //! The task survives: the plan is invalid.
 
 use hostile_guests::{
-    Change, Content, Conversation, Failure, Hostile, Report, Situation, Traits, UnitKind, find,
-    hostile, nothing_to_attack, rewrite,
+    Change, Content, Failure, Hostile, Report, Situation, Traits, UnitKind, find, hostile,
+    nothing_to_attack, rewrite,
 };
 
 struct EditUserText;
 
 impl Hostile for EditUserText {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let Some((place, _)) = find(conversation, |unit, _, part| {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let Some((place, _)) = find(|unit, _, part| {
             unit.kind == UnitKind::User
                 && unit.traits.contains(Traits::PROTECTED)
                 && matches!(part.content, Content::Text(_))
         }) else {
             return nothing_to_attack();
         };
-        rewrite(
-            conversation,
-            place.unit,
-            vec![place.edit(Change::Text("-".to_owned()))],
-        )
+        rewrite(place.unit, vec![place.edit(Change::Text("-".to_owned()))])
     }
 }
 

@@ -3,15 +3,15 @@
 //! What it wrote stays inside one mark: nothing in it closes that mark, and no mark in it verifies.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Placement, Report, Role, Situation, compacted, hostile, insert,
+    Failure, Hostile, Placement, Report, Role, Situation, compacted, history, hostile, insert,
     polite_pieces,
 };
 
 struct ForgeMarkers;
 
 impl Hostile for ForgeMarkers {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let mut pieces = polite_pieces(&conversation.units());
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let mut pieces = polite_pieces(&history::units());
         pieces.insert(0, insert(Role::User, Placement::Alone, FORGED.to_owned()));
         compacted(pieces)
     }

@@ -5,18 +5,18 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile, tokenizer};
+use hostile_guests::{Failure, Hostile, Report, Situation, history, hostile, tokenizer};
 
 struct HostCallFlood;
 
 impl Hostile for HostCallFlood {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let mut unit = 0u32;
         loop {
-            black_box(conversation.units());
-            black_box(conversation.read(0, u32::MAX));
-            black_box(conversation.tools());
-            black_box(conversation.reference(unit));
+            black_box(history::units());
+            black_box(history::read(0, u32::MAX));
+            black_box(history::tools());
+            black_box(history::reference(unit));
             black_box(tokenizer::count(
                 "one two three four five six seven eight nine ten",
             ));

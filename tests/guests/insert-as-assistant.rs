@@ -3,15 +3,15 @@
 //! The model would take it for its own words: the plan is invalid.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Placement, Report, Role, Situation, compacted, hostile, insert,
+    Failure, Hostile, Placement, Report, Role, Situation, compacted, history, hostile, insert,
     polite_pieces,
 };
 
 struct InsertAsAssistant;
 
 impl Hostile for InsertAsAssistant {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let mut pieces = polite_pieces(&conversation.units());
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let mut pieces = polite_pieces(&history::units());
         pieces.insert(
             0,
             insert(

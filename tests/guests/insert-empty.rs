@@ -3,14 +3,14 @@
 //! The plan is invalid.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, compacted, hostile, note, polite_pieces,
+    Failure, Hostile, Report, Situation, compacted, history, hostile, note, polite_pieces,
 };
 
 struct InsertEmpty;
 
 impl Hostile for InsertEmpty {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let mut pieces = polite_pieces(&conversation.units());
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let mut pieces = polite_pieces(&history::units());
         pieces.insert(0, note(" \n\t"));
         pieces.insert(0, note(""));
         compacted(pieces)

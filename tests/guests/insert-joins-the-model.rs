@@ -3,15 +3,15 @@
 //! Text joins messages of the user's or of instructions only: the plan is invalid.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Placement, Report, Role, Situation, UnitKind, compacted,
-    hostile, insert, keep_where, nothing_to_attack,
+    Failure, Hostile, Placement, Report, Role, Situation, UnitKind, compacted, history, hostile,
+    insert, keep_where, nothing_to_attack,
 };
 
 struct InsertJoinsTheModel;
 
 impl Hostile for InsertJoinsTheModel {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let units = conversation.units();
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let units = history::units();
         let Some(step) = units.iter().position(|unit| unit.kind == UnitKind::Step) else {
             return nothing_to_attack();
         };

@@ -2,14 +2,14 @@
 //!
 //! None of it comes into spans, metrics or logs of the host.
 
-use hostile_guests::{Content, Conversation, Failure, Hostile, Report, Situation, hostile, log};
+use hostile_guests::{Content, Failure, Hostile, Report, Situation, history, hostile, log};
 
 struct LeakThroughWords;
 
 impl Hostile for LeakThroughWords {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let mut text = String::new();
-        for message in conversation.read(0, u32::MAX).into_iter().flatten() {
+        for message in history::read(0, u32::MAX).into_iter().flatten() {
             for part in message.parts {
                 if let Content::Text(words) = part.content {
                     text.push_str(&words);

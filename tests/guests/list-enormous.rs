@@ -2,14 +2,12 @@
 //!
 //! The host bounds what it copies out of a guest, before it copies.
 
-use hostile_guests::{
-    Conversation, Failure, Hostile, Metric, Outcome, Report, Situation, Value, hostile,
-};
+use hostile_guests::{Failure, Hostile, Metric, Outcome, Report, Situation, Value, hostile};
 
 struct ListEnormous;
 
 impl Hostile for ListEnormous {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let metrics = (0..700_000)
             .map(|number| Metric {
                 name: String::new(),

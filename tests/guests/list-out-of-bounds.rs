@@ -4,7 +4,7 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{Hostile, give_back, hostile};
+use hostile_guests::{Hostile, hostile};
 
 struct ListOutOfBounds;
 
@@ -14,9 +14,7 @@ impl Hostile for ListOutOfBounds {}
 /// cases, then address and length of the list.
 static ANSWER: [usize; 10] = [0, 0, 8, 0xffff_ffff, 0, 0, 0, 0, 0, 0];
 
-unsafe fn answer(arguments: *mut u8) -> *mut u8 {
-    // SAFETY: they are the arguments of `compact`.
-    unsafe { give_back(arguments) };
+unsafe fn answer(_: *mut u8) -> *mut u8 {
     black_box(&ANSWER).as_ptr().cast_mut().cast()
 }
 

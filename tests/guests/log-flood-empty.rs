@@ -2,18 +2,16 @@
 //!
 //! The host bounds what it keeps of a log, lines included.
 
-use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, hostile, log, polite_report,
-};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, log, polite_report};
 
 struct LogFloodEmpty;
 
 impl Hostile for LogFloodEmpty {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         for _ in 0..900_000 {
             log::emit(log::Level::Debug, "");
         }
-        polite_report(conversation)
+        polite_report()
     }
 }
 

@@ -4,12 +4,12 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile, log};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, log};
 
 struct LogFloodEndless;
 
 impl Hostile for LogFloodEndless {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let line = "x".repeat(64 << 10);
         loop {
             log::emit(log::Level::Error, black_box(&line));

@@ -2,19 +2,17 @@
 //!
 //! The host keeps so much of it as its limit says, counts the rest, and goes on.
 
-use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, hostile, log, polite_report,
-};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, log, polite_report};
 
 struct LogFlood;
 
 impl Hostile for LogFlood {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let line = "\u{1b}[31mall\nwell\r\n".repeat(64);
         for _ in 0..100_000 {
             log::emit(log::Level::Error, &line);
         }
-        polite_report(conversation)
+        polite_report()
     }
 }
 

@@ -4,12 +4,12 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile};
 
 struct LoopForever;
 
 impl Hostile for LoopForever {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let mut turns = 0u64;
         loop {
             turns = black_box(turns.wrapping_add(1));

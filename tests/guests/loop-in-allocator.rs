@@ -7,15 +7,15 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, compacted, hostile, polite_pieces,
+    Failure, Hostile, Report, Situation, compacted, history, hostile, polite_pieces,
 };
 
 struct LoopInAllocator;
 
 impl Hostile for LoopInAllocator {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         ARMED.store(true, Ordering::Relaxed);
-        compacted(polite_pieces(&conversation.units()))
+        compacted(polite_pieces(&history::units()))
     }
 }
 

@@ -5,12 +5,12 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile};
 
 struct LoopInBulkMemory;
 
 impl Hostile for LoopInBulkMemory {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let mut from = vec![1u8; SIZE];
         let mut to = vec![0u8; SIZE];
         let mut turns = 0u8;

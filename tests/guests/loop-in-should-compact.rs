@@ -4,12 +4,12 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{Conversation, Decision, Failure, Hostile, Situation, hostile};
+use hostile_guests::{Decision, Failure, Hostile, Situation, hostile};
 
 struct LoopInShouldCompact;
 
 impl Hostile for LoopInShouldCompact {
-    fn should_compact(_: &Conversation, _: Situation, _: String) -> Result<Decision, Failure> {
+    fn should_compact(_: Situation, _: String) -> Result<Decision, Failure> {
         let mut turns = 0u64;
         loop {
             turns = black_box(turns.wrapping_add(1));

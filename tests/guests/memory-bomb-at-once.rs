@@ -6,19 +6,19 @@ use core::arch::wasm32::{memory_grow, unreachable};
 use core::hint::black_box;
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, compacted, hostile, polite_pieces,
+    Failure, Hostile, Report, Situation, compacted, history, hostile, polite_pieces,
 };
 
 struct MemoryBombAtOnce;
 
 impl Hostile for MemoryBombAtOnce {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let before = memory_grow::<0>(0xf9c0);
         if before == usize::MAX {
             unreachable()
         }
         black_box(before);
-        compacted(polite_pieces(&conversation.units()))
+        compacted(polite_pieces(&history::units()))
     }
 }
 

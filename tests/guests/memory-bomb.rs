@@ -5,12 +5,12 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile};
 
 struct MemoryBomb;
 
 impl Hostile for MemoryBomb {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let mut taken = Vec::new();
         loop {
             taken.push(black_box(vec![1u8; 1 << 20]));

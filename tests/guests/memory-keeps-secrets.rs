@@ -7,14 +7,14 @@ use core::arch::wasm32::memory_grow;
 use core::hint::black_box;
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, compacted, hostile, nothing_to_attack,
+    Failure, Hostile, Report, Situation, compacted, history, hostile, nothing_to_attack,
     polite_pieces,
 };
 
 struct MemoryKeepsSecrets;
 
 impl Hostile for MemoryKeepsSecrets {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let before = memory_grow::<0>(PAGES);
         if before == usize::MAX {
             return nothing_to_attack();
@@ -27,7 +27,7 @@ impl Hostile for MemoryKeepsSecrets {
             "another call left something behind"
         );
         black_box(fresh).fill(0xa5);
-        compacted(polite_pieces(&conversation.units()))
+        compacted(polite_pieces(&history::units()))
     }
 }
 

@@ -5,14 +5,14 @@
 use core::hint::black_box;
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Metric, Outcome, Plan, Report, Situation, Value, hostile,
+    Failure, Hostile, Metric, Outcome, Plan, Report, Situation, Value, history, hostile,
     polite_pieces,
 };
 
 struct MetricsNotFinite;
 
 impl Hostile for MetricsNotFinite {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let names = [
             "dropped",
             "",
@@ -47,7 +47,7 @@ impl Hostile for MetricsNotFinite {
         });
         Ok(Report {
             outcome: Outcome::Compacted(Plan {
-                pieces: polite_pieces(&conversation.units()),
+                pieces: polite_pieces(&history::units()),
                 reasons: Vec::new(),
             }),
             metrics,

@@ -2,12 +2,12 @@
 //!
 //! The request goes on, and the fault is counted.
 
-use hostile_guests::{Conversation, Decision, Failure, Hostile, Situation, hostile};
+use hostile_guests::{Decision, Failure, Hostile, Situation, hostile};
 
 struct PanicInShouldCompact;
 
 impl Hostile for PanicInShouldCompact {
-    fn should_compact(_: &Conversation, _: Situation, _: String) -> Result<Decision, Failure> {
+    fn should_compact(_: Situation, _: String) -> Result<Decision, Failure> {
         panic!("it is time")
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! The plan is invalid, and the sum must not wrap or crash.
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, compacted, hostile, keep};
+use hostile_guests::{Failure, Hostile, Report, Situation, compacted, hostile, keep};
 
 struct PlanCountOverflow;
 
 impl Hostile for PlanCountOverflow {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         compacted(vec![keep(u32::MAX, u32::MAX)])
     }
 }

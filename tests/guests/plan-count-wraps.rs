@@ -2,13 +2,13 @@
 //!
 //! The plan is invalid, and the sum must not wrap.
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, compacted, hostile, keep};
+use hostile_guests::{Failure, Hostile, Report, Situation, compacted, history, hostile, keep};
 
 struct PlanCountWraps;
 
 impl Hostile for PlanCountWraps {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let units = conversation.units().len() as u32;
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let units = history::units().len() as u32;
         compacted(vec![keep(units + 1, u32::MAX)])
     }
 }

@@ -3,12 +3,12 @@
 //! The plan is invalid wherever a unit is protected, and a conversation without messages is never the
 //! result.
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, compacted, hostile};
+use hostile_guests::{Failure, Hostile, Report, Situation, compacted, hostile};
 
 struct PlanEmpty;
 
 impl Hostile for PlanEmpty {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         compacted(Vec::new())
     }
 }

@@ -3,20 +3,19 @@
 //! The plan is invalid: a unit comes once.
 
 use hostile_guests::{
-    Change, Conversation, Failure, Hostile, PartTraits, Piece, Report, Rewrite, Situation,
-    compacted, find, hostile, keep_where, nothing_to_attack,
+    Change, Failure, Hostile, PartTraits, Piece, Report, Rewrite, Situation, compacted, find,
+    history, hostile, keep_where, nothing_to_attack,
 };
 
 struct PlanKeepsAndRewrites;
 
 impl Hostile for PlanKeepsAndRewrites {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let Some((place, _)) = find(conversation, |_, _, part| {
-            part.traits.contains(PartTraits::REWRITABLE)
-        }) else {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let Some((place, _)) = find(|_, _, part| part.traits.contains(PartTraits::REWRITABLE))
+        else {
             return nothing_to_attack();
         };
-        let mut pieces = keep_where(&conversation.units(), |_, _| true);
+        let mut pieces = keep_where(&history::units(), |_, _| true);
         pieces.insert(
             place.unit as usize + 1,
             Piece::Rewrite(Rewrite {

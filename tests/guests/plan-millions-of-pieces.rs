@@ -2,12 +2,12 @@
 //!
 //! The host bounds the pieces of a plan, and what it copies out of a guest.
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, compacted, hostile, note};
+use hostile_guests::{Failure, Hostile, Report, Situation, compacted, hostile, note};
 
 struct PlanMillionsOfPieces;
 
 impl Hostile for PlanMillionsOfPieces {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         compacted((0..1_000_000).map(|_| note("")).collect())
     }
 }

@@ -3,15 +3,15 @@
 //! The plan is invalid: units keep their order.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, Traits, compacted, hostile, keep_where,
+    Failure, Hostile, Report, Situation, Traits, compacted, history, hostile, keep_where,
     nothing_to_attack,
 };
 
 struct PlanOutOfOrder;
 
 impl Hostile for PlanOutOfOrder {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let units = conversation.units();
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let units = history::units();
         let mut pieces = keep_where(&units, |_, _| true);
         // Not a protected one, or the plan would seem to drop it.
         let early = units

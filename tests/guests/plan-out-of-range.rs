@@ -3,14 +3,14 @@
 //! The plan is invalid.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, compacted, hostile, keep, polite_pieces,
+    Failure, Hostile, Report, Situation, compacted, history, hostile, keep, polite_pieces,
 };
 
 struct PlanOutOfRange;
 
 impl Hostile for PlanOutOfRange {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let mut pieces = polite_pieces(&conversation.units());
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let mut pieces = polite_pieces(&history::units());
         pieces.push(keep(u32::MAX - 1, 1));
         compacted(pieces)
     }

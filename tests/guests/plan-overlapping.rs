@@ -3,14 +3,14 @@
 //! The plan is invalid: a call and its output would stand there twice, with the same id.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, compacted, hostile, keep, nothing_to_attack,
+    Failure, Hostile, Report, Situation, compacted, history, hostile, keep, nothing_to_attack,
 };
 
 struct PlanOverlapping;
 
 impl Hostile for PlanOverlapping {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let units = conversation.units().len() as u32;
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let units = history::units().len() as u32;
         if units == 0 {
             return nothing_to_attack();
         }

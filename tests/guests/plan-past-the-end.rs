@@ -2,13 +2,13 @@
 //!
 //! The plan is invalid; it is not cut to fit.
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, compacted, hostile, keep};
+use hostile_guests::{Failure, Hostile, Report, Situation, compacted, history, hostile, keep};
 
 struct PlanPastTheEnd;
 
 impl Hostile for PlanPastTheEnd {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        compacted(vec![keep(0, conversation.units().len() as u32 + 1)])
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        compacted(vec![keep(0, history::units().len() as u32 + 1)])
     }
 }
 

@@ -3,14 +3,14 @@
 //! The host bounds what it copies out of a guest, before it copies.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Outcome, Plan, Reason, Report, Situation, Span, hostile,
+    Failure, Hostile, Outcome, Plan, Reason, Report, Situation, Span, history, hostile,
     polite_pieces,
 };
 
 struct ReasonsFlood;
 
 impl Hostile for ReasonsFlood {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let reasons = (0..1_000_000)
             .map(|_| Reason {
                 units: Span { first: 0, count: 1 },
@@ -19,7 +19,7 @@ impl Hostile for ReasonsFlood {
             .collect();
         Ok(Report {
             outcome: Outcome::Compacted(Plan {
-                pieces: polite_pieces(&conversation.units()),
+                pieces: polite_pieces(&history::units()),
                 reasons,
             }),
             metrics: Vec::new(),

@@ -3,21 +3,21 @@
 //! The plan is invalid, and nothing is looked up by a guest's number unchecked.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Outcome, Plan, Reason, Report, Situation, Span, hostile,
+    Failure, Hostile, Outcome, Plan, Reason, Report, Situation, Span, history, hostile,
     polite_pieces,
 };
 
 struct ReasonsHostile;
 
 impl Hostile for ReasonsHostile {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let reason = |first, count, code: &str| Reason {
             units: Span { first, count },
             code: code.to_owned(),
         };
         Ok(Report {
             outcome: Outcome::Compacted(Plan {
-                pieces: polite_pieces(&conversation.units()),
+                pieces: polite_pieces(&history::units()),
                 reasons: vec![
                     reason(u32::MAX, u32::MAX, "old"),
                     reason(1, u32::MAX, "old"),

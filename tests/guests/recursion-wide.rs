@@ -5,12 +5,12 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile, unchanged};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, unchanged};
 
 struct RecursionWide;
 
 impl Hostile for RecursionWide {
-    fn compact(_: &Conversation, situation: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(situation: Situation, _: String) -> Result<Report, Failure> {
         unchanged(wider(situation.used).to_string())
     }
 }

@@ -4,14 +4,14 @@
 //! The host bounds what it copies in one call, not only each string.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Outcome, Plan, Reason, Report, Situation, Span, hostile,
+    Failure, Hostile, Outcome, Plan, Reason, Report, Situation, Span, history, hostile,
     polite_pieces,
 };
 
 struct StringAmplified;
 
 impl Hostile for StringAmplified {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let text: &'static mut str = "x".repeat(SIZE).leak();
         let reasons = (0..20_000)
             .map(|_| Reason {
@@ -23,7 +23,7 @@ impl Hostile for StringAmplified {
             .collect();
         Ok(Report {
             outcome: Outcome::Compacted(Plan {
-                pieces: polite_pieces(&conversation.units()),
+                pieces: polite_pieces(&history::units()),
                 reasons,
             }),
             metrics: Vec::new(),

@@ -2,12 +2,12 @@
 //!
 //! The bound holds for every export.
 
-use hostile_guests::{Conversation, Decision, Failure, Hostile, Situation, hostile};
+use hostile_guests::{Decision, Failure, Hostile, Situation, hostile};
 
 struct StringEnormousDecision;
 
 impl Hostile for StringEnormousDecision {
-    fn should_compact(_: &Conversation, _: Situation, _: String) -> Result<Decision, Failure> {
+    fn should_compact(_: Situation, _: String) -> Result<Decision, Failure> {
         Ok(Decision::Wait("wait ".repeat((32 << 20) / 5)))
     }
 }

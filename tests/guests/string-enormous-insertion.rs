@@ -3,15 +3,15 @@
 //! The host bounds what it copies out of a guest, before it copies.
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Placement, Report, Role, Situation, compacted, hostile, insert,
+    Failure, Hostile, Placement, Report, Role, Situation, compacted, history, hostile, insert,
     polite_pieces,
 };
 
 struct StringEnormousInsertion;
 
 impl Hostile for StringEnormousInsertion {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
-        let mut pieces = polite_pieces(&conversation.units());
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
+        let mut pieces = polite_pieces(&history::units());
         // Moved, never copied: it has to fit in the guest's memory.
         pieces.push(insert(
             Role::User,

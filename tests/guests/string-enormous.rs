@@ -2,12 +2,12 @@
 //!
 //! The host bounds what it copies out of a guest, before it copies.
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile, unchanged};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, unchanged};
 
 struct StringEnormous;
 
 impl Hostile for StringEnormous {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         unchanged("because ".repeat(6 << 20))
     }
 }

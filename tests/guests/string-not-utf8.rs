@@ -4,12 +4,12 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile, unchanged};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, unchanged};
 
 struct StringNotUtf8;
 
 impl Hostile for StringNotUtf8 {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let bytes = black_box(vec![b'a', 0xff, 0xc0, 0x80, 0xed, 0xa0, 0x80]);
         // SAFETY: it is not; that is the attack.
         unchanged(unsafe { String::from_utf8_unchecked(bytes) })

@@ -4,14 +4,12 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{
-    Conversation, Failure, Hostile, Report, Situation, hostile, tokenizer, unchanged,
-};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, tokenizer, unchanged};
 
 struct StringOutOfBoundsToHost;
 
 impl Hostile for StringOutOfBoundsToHost {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let nowhere: *const u8 = core::ptr::without_provenance(black_box(0xfff0_0000));
         // SAFETY: it is not; that is the attack.
         let text =

@@ -4,12 +4,12 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile, unchanged};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, unchanged};
 
 struct StringPastTheEnd;
 
 impl Hostile for StringPastTheEnd {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let somewhere = "x".repeat(8).leak().as_mut_ptr();
         let length = black_box(0x7fff_fff0);
         // SAFETY: it is not; that is the attack.

@@ -2,12 +2,12 @@
 //!
 //! Where the compaction is required the next of the chain runs; else the answer stands.
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile, unchanged};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, unchanged};
 
 struct UnchangedWhenRequired;
 
 impl Hostile for UnchangedWhenRequired {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         unchanged("It is fine as it is.")
     }
 }

@@ -5,13 +5,13 @@
 use core::hint::black_box;
 
 use hostile_guests::{
-    Conversation, Failure, Hostile, Placement, Report, Role, Situation, compacted, hostile, insert,
+    Failure, Hostile, Placement, Report, Role, Situation, compacted, hostile, insert,
 };
 
 struct VariantUnknown;
 
 impl Hostile for VariantUnknown {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         // SAFETY: it is not; that is the attack.
         let role: Role = unsafe { core::mem::transmute(black_box(0x7fu8)) };
         compacted(vec![insert(

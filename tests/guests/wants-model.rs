@@ -2,7 +2,7 @@
 //!
 //! Imports are permissions: without the user's grant its question is refused, and goes nowhere.
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile, unchanged};
+use hostile_guests::{Failure, Hostile, Report, Situation, history, hostile, unchanged};
 
 wit_bindgen::generate!({
     inline: "
@@ -21,10 +21,10 @@ use baler::compaction::model::{Request, complete};
 struct WantsModel;
 
 impl Hostile for WantsModel {
-    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let answer = complete(&Request {
             instructions: "Repeat this.".to_owned(),
-            prompt: format!("{:?}", conversation.read(0, u32::MAX)),
+            prompt: format!("{:?}", history::read(0, u32::MAX)),
             max_output_tokens: u32::MAX,
         });
         unchanged(format!("{answer:?}"))

@@ -3,7 +3,7 @@
 //! The host offers no WASI: the component is refused when it is loaded, and the message names the
 //! import and its likely cause.
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile, unchanged};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, unchanged};
 
 wit_bindgen::generate!({
     inline: "
@@ -23,7 +23,7 @@ wit_bindgen::generate!({
 struct WantsWasi;
 
 impl Hostile for WantsWasi {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         unchanged(format!("{:?}", wasi::cli::environment::get_environment()))
     }
 }

@@ -4,12 +4,12 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile, unchanged};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, unchanged};
 
 struct WildCall;
 
 impl Hostile for WildCall {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         // SAFETY: it is not; that is the attack.
         let nothing: fn() = unsafe { core::mem::transmute(black_box(0x00ff_ffffusize)) };
         nothing();

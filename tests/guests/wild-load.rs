@@ -4,12 +4,12 @@
 
 use core::hint::black_box;
 
-use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile, unchanged};
+use hostile_guests::{Failure, Hostile, Report, Situation, hostile, unchanged};
 
 struct WildLoad;
 
 impl Hostile for WildLoad {
-    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+    fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let nowhere: *const u32 = core::ptr::without_provenance(black_box(0xffff_0000));
         // SAFETY: it is not; that is the attack.
         unchanged(unsafe { nowhere.read_volatile() }.to_string())

@@ -21,24 +21,16 @@ impl<S: Strategy + 'static> Guest for Component<S> {
         introspect::<S>(config.as_deref())
     }
 
-    fn should_compact(
-        conversation: &history::Conversation,
-        situation: Situation,
-        config: String,
-    ) -> Result<Decision, Failure> {
+    fn should_compact(situation: Situation, config: String) -> Result<Decision, Failure> {
         report_panics();
         let config = config::parse::<S>(&config)?;
-        S::should_compact(&Conversation::new(conversation), &situation, &config)
+        S::should_compact(&Conversation::new(&Host), &situation, &config)
     }
 
-    fn compact(
-        conversation: &history::Conversation,
-        situation: Situation,
-        config: String,
-    ) -> Result<Report, Failure> {
+    fn compact(situation: Situation, config: String) -> Result<Report, Failure> {
         report_panics();
         let config = config::parse::<S>(&config)?;
-        S::compact(&Conversation::new(conversation), &situation, &config)
+        S::compact(&Conversation::new(&Host), &situation, &config)
     }
 }
 
@@ -61,22 +53,24 @@ pub(crate) fn introspect<S: Strategy>(config: Option<&str>) -> Result<Introspect
     })
 }
 
-/// The conversation as the host provides it.
-impl Source for history::Conversation {
+/// The conversation of the running call, as the host provides it.
+struct Host;
+
+impl Source for Host {
     fn units(&self) -> Vec<Unit> {
-        self.units()
+        history::units()
     }
 
     fn read(&self, first: u32, count: u32) -> Vec<Vec<Message>> {
-        self.read(first, count)
+        history::read(first, count)
     }
 
     fn reference(&self, unit: u32) -> Option<String> {
-        self.reference(unit)
+        history::reference(unit)
     }
 
     fn tools(&self) -> Vec<Tool> {
-        self.tools()
+        history::tools()
     }
 
     fn count(&self, text: &str) -> u32 {

@@ -5,7 +5,6 @@ use std::str::Utf8Error;
 
 use rustix::io::Errno;
 use wasmtime::PoolConcurrencyLimitError;
-use wasmtime::component::ResourceTableError;
 
 use super::CallFailure;
 use super::store::Broken;
@@ -53,13 +52,9 @@ pub(super) fn classify(
         return ours(error);
     }
     // What is left is how the component model says that a guest handed over something wrong:
-    // a text that is not UTF-8, a stranger's handle, or an error that is only a message. Our
+    // a text that is not UTF-8, or an error that is only a message. Our
     // own imports return typed errors alone, and so does the machine, so none of these is ours.
-    if error.is::<Utf8Error>()
-        || error.is::<ResourceTableError>()
-        || error.is::<&'static str>()
-        || error.is::<String>()
-    {
+    if error.is::<Utf8Error>() || error.is::<&'static str>() || error.is::<String>() {
         return CallFailure::Fault(Fault::OutputMalformed);
     }
     // One error is neither: that the bytes which a call may hand over ran out. Its type is

@@ -2,27 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use wasmtime::component::Resource;
-
 use super::bindings::v0_1::{history, log, model, tokenizer};
 use super::convert;
 use super::store::Context;
 use crate::report::LogLevel;
 
-/// Target of the component's handle to the conversation. It is empty: the handle gives access to the
-/// situation of its own call, so no handle can reach another call's conversation.
-#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
-pub struct Lent;
-
 /// Maximum bytes of messages in one `read`, unless a single unit is larger.
 const SLICE_BYTES: usize = 1 << 20;
 
-impl history::Host for Context {}
-
-impl history::HostConversation for Context {
-    fn units(&mut self, handle: Resource<Lent>) -> wasmtime::Result<Vec<history::Unit>> {
+impl history::Host for Context {
+    fn units(&mut self) -> wasmtime::Result<Vec<history::Unit>> {
         self.host_call()?;
-        self.table.get(&handle)?;
         Ok(self
             .situation
             .as_deref()
@@ -30,14 +20,8 @@ impl history::HostConversation for Context {
             .unwrap_or_default())
     }
 
-    fn read(
-        &mut self,
-        handle: Resource<Lent>,
-        first: u32,
-        count: u32,
-    ) -> wasmtime::Result<Vec<Vec<history::Message>>> {
+    fn read(&mut self, first: u32, count: u32) -> wasmtime::Result<Vec<Vec<history::Message>>> {
         self.host_call()?;
-        self.table.get(&handle)?;
         let Some(situation) = self.situation.as_deref() else {
             return Ok(Vec::new());
         };
@@ -57,28 +41,21 @@ impl history::HostConversation for Context {
             .collect())
     }
 
-    fn reference(&mut self, handle: Resource<Lent>, unit: u32) -> wasmtime::Result<Option<String>> {
+    fn reference(&mut self, unit: u32) -> wasmtime::Result<Option<String>> {
         self.host_call()?;
-        self.table.get(&handle)?;
         Ok(self
             .situation
             .as_deref()
             .and_then(|situation| situation.reference(unit as usize)))
     }
 
-    fn tools(&mut self, handle: Resource<Lent>) -> wasmtime::Result<Vec<history::Tool>> {
+    fn tools(&mut self) -> wasmtime::Result<Vec<history::Tool>> {
         self.host_call()?;
-        self.table.get(&handle)?;
         Ok(self
             .situation
             .as_deref()
             .map(|situation| convert::tools(&situation.conversation))
             .unwrap_or_default())
-    }
-
-    fn drop(&mut self, handle: Resource<Lent>) -> wasmtime::Result<()> {
-        self.table.delete(handle)?;
-        Ok(())
     }
 }
 

@@ -63,7 +63,7 @@ pub enum LoadError {
         import: String,
     },
     /// An import or export of the component has another type than in the contract.
-    #[error("the component does not fit its contract")]
+    #[error("the component does not fit `{}` as this host defines it: rebuild it against the `wit` folder of this release, or with its SDK", CONTRACTS.join(", "))]
     DoesNotFit {
         /// Import or export, and the difference.
         #[source]

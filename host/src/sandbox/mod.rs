@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
-use wasmtime::component::{Component, HasSelf, Linker, Resource};
+use wasmtime::component::{Component, HasSelf, Linker};
 use wasmtime::{Engine, Store};
 
 pub(crate) use bindings::CONTRACTS;
@@ -225,10 +225,10 @@ impl Sandbox {
             *terms.limits,
             // A model may be asked only during a compaction.
             None,
-            async |strategy, store, handle| {
+            async |strategy, store| {
                 let answer = strategy
                     .baler_compaction_strategy()
-                    .call_should_compact(store, handle, &lent, terms.config)
+                    .call_should_compact(store, &lent, terms.config)
                     .await?;
                 Ok(answer.map(convert::decision).map_err(convert::failure))
             },
@@ -250,10 +250,10 @@ impl Sandbox {
             Some(situation),
             limits,
             terms.model,
-            async |strategy, store, handle| {
+            async |strategy, store| {
                 let answer = strategy
                     .baler_compaction_strategy()
-                    .call_compact(store, handle, &lent, terms.config)
+                    .call_compact(store, &lent, terms.config)
                     .await?;
                 Ok(answer.map(convert::report).map_err(convert::failure))
             },
@@ -293,7 +293,6 @@ impl Sandbox {
         ask: impl AsyncFnOnce(
             &ModelStrategy,
             &mut Store<Context>,
-            Resource<imports::Lent>,
         ) -> wasmtime::Result<Result<T, (DeclaredFailure, String)>>,
     ) -> Call<T> {
         let not_run = |error| Call {
@@ -308,19 +307,17 @@ impl Sandbox {
         };
         let start = Instant::now();
         let deadline = start + limits.time;
-        let mut store =
-            match store::fresh(&self.engine, situation.cloned(), limits, grant, deadline) {
-                Ok(store) => store,
-                Err(error) => return not_run(error),
-            };
+        let mut store = match store::fresh(&self.engine, limits, grant, deadline) {
+            Ok(store) => store,
+            Err(error) => return not_run(error),
+        };
         let mut has_started = false;
         let run = async {
             // The timeout includes the start, since a component can loop there.
             let strategy = guest.pre.instantiate_async(&mut store).await?;
             has_started = true;
-            let own = store.data_mut().table.push(imports::Lent)?;
-            let handle = Resource::new_borrow(own.rep());
-            ask(&strategy, &mut store, handle).await
+            store.data_mut().situation = situation.cloned();
+            ask(&strategy, &mut store).await
         };
         let outcome = tokio::time::timeout_at(deadline.into(), run).await;
         let time = start.elapsed();

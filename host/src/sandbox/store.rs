@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use wasmtime::component::ResourceTable;
 use wasmtime::{Engine, ResourceLimiter, Store, UpdateDeadline};
 
 use crate::error::HostError;
@@ -19,8 +18,8 @@ pub(super) struct Broken(pub(super) Fault);
 
 /// The state of one call.
 pub(crate) struct Context {
-    pub(super) table: ResourceTable,
-    /// Conversation and request; `None` for `introspect`, which sees no conversation.
+    /// Conversation and request. `None` for `introspect`, and while the component is instantiated: what it
+    /// does then must not depend on the conversation (see `Quarantine`).
     pub(super) situation: Option<Arc<Situation>>,
     pub(super) meter: Meter,
     /// Granted model; `None` without a grant.
@@ -127,16 +126,12 @@ impl ResourceLimiter for Context {
 /// Creates a store with every limit set.
 pub(super) fn fresh(
     engine: &Engine,
-    situation: Option<Arc<Situation>>,
     limits: Limits,
     grant: Option<&ModelGrant>,
     deadline: Instant,
 ) -> Result<Store<Context>, HostError> {
-    let mut table = ResourceTable::new();
-    table.set_max_capacity(limits.handles);
     let context = Context {
-        table,
-        situation,
+        situation: None,
         meter: Meter::default(),
         grant: grant.cloned(),
         limits,

@@ -10,9 +10,9 @@ wit_bindgen::generate!({
 });
 
 pub use baler::compaction::history::{
-    Content, Conversation, Message, Part, PartTraits, Role, Traits, Unit, UnitKind,
+    Content, Message, Part, PartTraits, Role, Traits, Unit, UnitKind,
 };
-pub use baler::compaction::{log, tokenizer};
+pub use baler::compaction::{history, log, tokenizer};
 pub use exports::baler::compaction::strategy::{
     Change, Decision, Edit, Failure, Guest, Insertion, Introspection, Metric, Outcome, Piece,
     Placement, Plan, Purpose, Reason, Report, Rewrite, Situation, Span, Trigger, Value,
@@ -24,20 +24,12 @@ pub trait Hostile {
         Ok(polite_introspection())
     }
 
-    fn should_compact(
-        _conversation: &Conversation,
-        _situation: Situation,
-        _config: String,
-    ) -> Result<Decision, Failure> {
+    fn should_compact(_situation: Situation, _config: String) -> Result<Decision, Failure> {
         Ok(Decision::HostDecides)
     }
 
-    fn compact(
-        conversation: &Conversation,
-        _situation: Situation,
-        _config: String,
-    ) -> Result<Report, Failure> {
-        polite_report(conversation)
+    fn compact(_situation: Situation, _config: String) -> Result<Report, Failure> {
+        polite_report()
     }
 }
 
@@ -49,27 +41,19 @@ impl<T: Hostile> Guest for Exported<T> {
         T::introspect(config)
     }
 
-    fn should_compact(
-        conversation: &Conversation,
-        situation: Situation,
-        config: String,
-    ) -> Result<Decision, Failure> {
-        T::should_compact(conversation, situation, config)
+    fn should_compact(situation: Situation, config: String) -> Result<Decision, Failure> {
+        T::should_compact(situation, config)
     }
 
-    fn compact(
-        conversation: &Conversation,
-        situation: Situation,
-        config: String,
-    ) -> Result<Report, Failure> {
-        T::compact(conversation, situation, config)
+    fn compact(situation: Situation, config: String) -> Result<Report, Failure> {
+        T::compact(situation, config)
     }
 }
 
 /// Makes a [`Hostile`] the component's strategy.
 ///
 /// What the ABI has below the strategy can be replaced as well: `answer`, all of `compact`, from
-/// its raw arguments ([`give_back`] them) to the address of its raw result, and `free_answer`, which the host calls when
+/// its raw arguments to the address of its raw result, and `free_answer`, which the host calls when
 /// it has read that result.
 #[expect(
     clippy::crate_in_macro_def,
@@ -112,15 +96,6 @@ macro_rules! hostile {
     };
 }
 
-/// Ends the loan of the conversation, as every export must that replaces a generated one.
-///
-/// # Safety
-/// `arguments` are those of `compact`, and nothing has used them yet.
-pub unsafe fn give_back(arguments: *mut u8) {
-    // SAFETY: the handle of the conversation is the first of the arguments.
-    drop(unsafe { Conversation::from_handle(arguments.cast::<u32>().read()) });
-}
-
 pub fn polite_introspection() -> Introspection {
     Introspection {
         name: "hostile".to_owned(),
@@ -138,8 +113,8 @@ pub fn polite_introspection() -> Introspection {
 
 /// A plan that any host should take: protected units and the newest one stay, a note stands
 /// for the rest.
-pub fn polite_report(conversation: &Conversation) -> Result<Report, Failure> {
-    compacted(polite_pieces(&conversation.units()))
+pub fn polite_report() -> Result<Report, Failure> {
+    compacted(polite_pieces(&history::units()))
 }
 
 pub fn polite_pieces(units: &[Unit]) -> Vec<Piece> {
@@ -221,12 +196,9 @@ impl Place {
 }
 
 /// The first part that `wanted` accepts, in the order of the conversation.
-pub fn find(
-    conversation: &Conversation,
-    wanted: impl Fn(&Unit, &Message, &Part) -> bool,
-) -> Option<(Place, Part)> {
-    for (index, unit) in conversation.units().iter().enumerate() {
-        for messages in conversation.read(index as u32, 1) {
+pub fn find(wanted: impl Fn(&Unit, &Message, &Part) -> bool) -> Option<(Place, Part)> {
+    for (index, unit) in history::units().iter().enumerate() {
+        for messages in history::read(index as u32, 1) {
             for (m, message) in messages.into_iter().enumerate() {
                 if let Some(p) = message
                     .parts
@@ -247,12 +219,8 @@ pub fn find(
 }
 
 /// Keeps every unit, and rewrites one.
-pub fn rewrite(
-    conversation: &Conversation,
-    unit: u32,
-    edits: Vec<Edit>,
-) -> Result<Report, Failure> {
-    let mut pieces = keep_where(&conversation.units(), |_, _| true);
+pub fn rewrite(unit: u32, edits: Vec<Edit>) -> Result<Report, Failure> {
+    let mut pieces = keep_where(&history::units(), |_, _| true);
     match pieces.get_mut(unit as usize) {
         Some(piece) => *piece = Piece::Rewrite(Rewrite { unit, edits }),
         None => return nothing_to_attack(),

@@ -9,9 +9,6 @@ mod generated {
             default: trappable,
         },
         exports: { default: async },
-        with: {
-            "baler:compaction/history.conversation": crate::sandbox::imports::Lent,
-        },
     });
 }
 
