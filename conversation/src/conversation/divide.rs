@@ -142,7 +142,9 @@ fn kind(messages: &[Message], purpose: Option<Purpose>) -> UnitKind {
     match (messages.first().map(|message| message.role), purpose) {
         (Some(Role::Assistant), _) => UnitKind::Step,
         (Some(_), Some(Purpose::Summary)) => UnitKind::Summary,
-        (Some(_), Some(Purpose::Note | Purpose::Rewritten)) | (None, _) => UnitKind::Other,
+        (Some(_), Some(Purpose::Note | Purpose::Rewritten | Purpose::Excerpt)) | (None, _) => {
+            UnitKind::Other
+        }
         (Some(Role::System | Role::Developer), None) => UnitKind::Instructions,
         (Some(Role::User), None) => UnitKind::User,
         (Some(Role::Tool), None) => UnitKind::Other,

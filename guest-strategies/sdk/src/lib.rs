@@ -71,6 +71,7 @@
 //! | [`Situation`] | the budget and the other limits of the call, and why it was made |
 //! | [`FreeBudget`] | calculates what still fits these limits |
 //! | [`PlanBuilder`] | returns a [`Plan`] from the outcome of each unit |
+//! | [`Rewriting::excerpt`], [`excerpt`] | keep some of a text, byte for byte |
 //! | [`Insertion::summary`], [`Insertion::note`] | return a text to insert |
 //! | [`Report::compacted`], [`Report::unchanged`] | return the result of [`Strategy::compact`] |
 //! | [`Conversation::model`] | returns the host's model, if the user granted one |
@@ -83,6 +84,8 @@ mod conversation;
 mod plan_builder;
 
 mod budget;
+
+pub mod excerpt;
 
 mod report;
 
@@ -104,7 +107,7 @@ pub use bindings::baler::compaction::history::{
 pub use bindings::baler::compaction::log::Level;
 pub use bindings::exports::baler::compaction::strategy::{
     Change, Decision, Edit, Failure, Insertion, Introspection, Metric, Outcome, Piece, Placement,
-    Plan, Purpose, Reason, Report, Rewrite, Situation, Span, Trigger, Value,
+    Plan, Purpose, Reason, Report, Rewrite, Run, Situation, Span, Trigger, Value,
 };
 pub use budget::{FreeBudget, opening_note};
 pub use config::NoConfig;

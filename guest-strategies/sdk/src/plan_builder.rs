@@ -6,7 +6,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::{Change, Conversation, Edit, Insertion, Piece, Plan, Reason, Rewrite, Span};
+use crate::{Change, Conversation, Edit, Insertion, Piece, Plan, Reason, Rewrite, Run, Span};
 
 pub use error::PlanError;
 
@@ -201,6 +201,27 @@ impl Rewriting<'_> {
     pub fn text(&mut self, message: usize, part: usize, text: impl Into<String>) -> &mut Self {
         self.edits
             .insert((number(message), number(part)), Change::Text(text.into()));
+        self
+    }
+
+    /// Keeps only these runs of the text of a part, byte for byte: ranges of the text as it was
+    /// [read](crate::Conversation::read), in order, without overlaps, each of at least
+    /// [`excerpt::SHORTEST_RUN`](crate::excerpt::SHORTEST_RUN) bytes. The host writes where text is missing, and how
+    /// much. The part must be [excerptable](crate::PartTraits::EXCERPTABLE).
+    pub fn excerpt(
+        &mut self,
+        message: usize,
+        part: usize,
+        runs: impl IntoIterator<Item = Range<usize>>,
+    ) -> &mut Self {
+        let runs = runs.into_iter().map(|run| Run {
+            start: number(run.start),
+            end: number(run.end),
+        });
+        self.edits.insert(
+            (number(message), number(part)),
+            Change::Excerpt(runs.collect()),
+        );
         self
     }
 

@@ -1,6 +1,7 @@
 use super::{Recording, count};
+use crate::excerpt::SHORTEST_RUN;
 use crate::{
-    Change, Content, Edit, Insertion, Part, PartTraits, Piece, Placement, Plan, Rewrite, Role,
+    Change, Content, Edit, Insertion, Part, PartTraits, Piece, Placement, Plan, Rewrite, Role, Run,
     Situation, Source, Unit, UnitKind,
 };
 
@@ -172,7 +173,48 @@ fn check_edit(
             }
             Ok(())
         }
+        Change::Excerpt(runs) => check_excerpt(situation, part, runs),
     }
+}
+
+/// The rules of an excerpt, and about what it costs: the host's lines are not counted exactly.
+fn check_excerpt(situation: &Situation, part: &Part, runs: &[Run]) -> Result<(), String> {
+    if !part.traits.contains(PartTraits::EXCERPTABLE) {
+        return Err("must not be excerpted".to_owned());
+    }
+    let text = match &part.content {
+        Content::Text(text) => text,
+        Content::Output(output) => &output.text,
+        _ => return Err("has no text to excerpt".to_owned()),
+    };
+    let mut kept = String::new();
+    let mut next = 0;
+    for run in runs {
+        let range = run.start as usize..run.end as usize;
+        let Some(own) = text.get(range.clone()) else {
+            return Err(format!(
+                "run {}..{} is not in the text, or splits a character",
+                run.start, run.end
+            ));
+        };
+        if range.start < next {
+            return Err(format!("run {}..{} is out of order", run.start, run.end));
+        }
+        if own.len() < SHORTEST_RUN {
+            return Err(format!(
+                "run {}..{} has fewer than {SHORTEST_RUN} bytes",
+                run.start, run.end
+            ));
+        }
+        next = range.end;
+        kept.push_str(own);
+        kept.push_str("[… 1 line, 100 bytes left out …]\n");
+    }
+    let after = count(&kept) + situation.insertion_overhead;
+    if after >= part.tokens {
+        return Err(format!("grows from {} to {after} tokens", part.tokens));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

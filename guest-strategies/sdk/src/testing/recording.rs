@@ -115,6 +115,7 @@ impl Recording {
             }
             let mut rights = PartTraits::empty();
             rights.set(PartTraits::REWRITABLE, !call.fixed);
+            rights.set(PartTraits::EXCERPTABLE, !call.fixed);
             rights.set(PartTraits::REWRITTEN, call.rewritten);
             outputs.push(message(
                 Role::Tool,
@@ -199,7 +200,8 @@ impl Recording {
             unit.traits |= Traits::UNSEEN;
             unit.shortest = Some(shortest);
             let parts = unit.messages.iter_mut().flat_map(|own| &mut own.parts);
-            parts.for_each(|part| part.traits.remove(PartTraits::REWRITABLE));
+            let rights = PartTraits::REWRITABLE | PartTraits::EXCERPTABLE;
+            parts.for_each(|part| part.traits.remove(rights));
         })
     }
 

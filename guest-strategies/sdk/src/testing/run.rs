@@ -2,8 +2,8 @@ use std::fmt::Write;
 
 use super::{Recording, count, violation};
 use crate::{
-    Change, Conversation, Failure, Metric, Outcome, Piece, Plan, Report, Situation, Source, Span,
-    Strategy, Unit, Value, config, guest,
+    Change, Content, Conversation, Edit, Failure, Message, Metric, Outcome, Part, Piece, Plan,
+    Report, Run, Situation, Source, Span, Strategy, Unit, Value, config, guest,
 };
 
 /// The result of a run.
@@ -12,7 +12,7 @@ pub struct TestRun {
     /// The report of the strategy.
     pub report: Report,
     units: Vec<Unit>,
-    before: Vec<Vec<Vec<u32>>>,
+    messages: Vec<Vec<Message>>,
     situation: Situation,
 }
 
@@ -48,15 +48,10 @@ pub fn run<S: Strategy>(
         );
     }
     let units = recording.units();
-    let tokens = |unit| {
-        let messages = recording.messages(unit).iter();
-        messages
-            .map(|message| message.parts.iter().map(|part| part.tokens).collect())
-            .collect()
-    };
+    let messages = |unit| recording.messages(unit).to_vec();
     let tested = TestRun {
         report,
-        before: (0..units.len()).map(tokens).collect(),
+        messages: (0..units.len()).map(messages).collect(),
         units,
         situation: situation.clone(),
     };
@@ -125,20 +120,53 @@ impl TestRun {
                 Piece::Insert(insertion) => tokens += u64::from(count(&insertion.text)) + mark,
                 Piece::Rewrite(rewrite) => {
                     for edit in &rewrite.edits {
-                        let before = self
-                            .before
-                            .get(rewrite.unit as usize)
-                            .and_then(|unit| unit.get(edit.message as usize))
-                            .and_then(|message| message.get(edit.part as usize));
-                        tokens -= u64::from(before.copied().unwrap_or(0));
-                        if let Change::Text(text) = &edit.change {
-                            tokens += u64::from(count(text)) + mark;
-                        }
+                        let before = self.part(rewrite.unit, edit).map(|part| part.tokens);
+                        tokens -= u64::from(before.unwrap_or(0));
+                        tokens += match &edit.change {
+                            Change::Text(text) => u64::from(count(text)) + mark,
+                            Change::Excerpt(_) => {
+                                u64::from(count(&self.excerpt(rewrite.unit, edit))) + mark
+                            }
+                            Change::Remove => 0,
+                        };
                     }
                 }
             }
         }
         tokens
+    }
+
+    /// Returns the part that an edit changes.
+    fn part(&self, unit: u32, edit: &Edit) -> Option<&Part> {
+        let messages = self.messages.get(unit as usize)?;
+        let message = messages.get(edit.message as usize)?;
+        message.parts.get(edit.part as usize)
+    }
+
+    /// Returns the text that an excerpt keeps, with a line for each gap. Empty if the edit is no excerpt.
+    fn excerpt(&self, unit: u32, edit: &Edit) -> String {
+        let text = match self.part(unit, edit).map(|part| &part.content) {
+            Some(Content::Text(text)) => text,
+            Some(Content::Output(output)) => &output.text,
+            _ => return String::new(),
+        };
+        let Change::Excerpt(runs) = &edit.change else {
+            return String::new();
+        };
+        let mut kept = String::new();
+        let mut next = 0;
+        let end = text.len() as u32;
+        for run in runs.iter().copied().chain([Run { start: end, end }]) {
+            if run.start > next {
+                let _ = writeln!(kept, "[… {} bytes left out …]", run.start - next);
+            }
+            kept.push_str(
+                text.get(run.start as usize..run.end as usize)
+                    .unwrap_or_default(),
+            );
+            next = run.end;
+        }
+        kept
     }
 
     /// Returns whether the result fits the budget, or the floor if the budget is below it. Unseen outputs
@@ -198,6 +226,9 @@ impl TestRun {
                     let place = format!("{}.{}", edit.message, edit.part);
                     let _ = match &edit.change {
                         Change::Text(new) => writeln!(text, "  {place} {new}"),
+                        Change::Excerpt(_) => {
+                            writeln!(text, "  {place} {}", self.excerpt(rewrite.unit, edit))
+                        }
                         Change::Remove => writeln!(text, "  {place} removed"),
                     };
                 }
