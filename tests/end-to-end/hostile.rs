@@ -147,6 +147,36 @@ macro_rules! expected {
     (edit_user_text) => {
         (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
     };
+    (excerpt_not_allowed) => {
+        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
+    };
+    (excerpt_hides_not) => {
+        (Ask::Compact, Breaks(PlanRule::EditGrows))
+    };
+    (excerpt_keeps_everything) => {
+        (Ask::Compact, Breaks(PlanRule::EditGrows))
+    };
+    (excerpt_million_runs) => {
+        (Ask::Compact, TooLarge(Quantity::Runs))
+    };
+    (excerpt_out_of_order) => {
+        (Ask::Compact, Breaks(PlanRule::ExcerptOutOfOrder))
+    };
+    (excerpt_out_of_range) => {
+        (Ask::Compact, Breaks(PlanRule::ExcerptOutOfRange))
+    };
+    (excerpt_overlaps) => {
+        (Ask::Compact, Breaks(PlanRule::ExcerptOutOfOrder))
+    };
+    (excerpt_picks_words) => {
+        (Ask::Compact, Breaks(PlanRule::ExcerptTooShort))
+    };
+    (excerpt_splits_character) => {
+        (Ask::Compact, Breaks(PlanRule::ExcerptOutOfRange))
+    };
+    (excerpt_wraps) => {
+        (Ask::Compact, Breaks(PlanRule::ExcerptOutOfRange))
+    };
     (exports_nothing) => {
         (Ask::Compact, Refused("no-strategy"))
     };

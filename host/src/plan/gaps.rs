@@ -58,20 +58,22 @@ pub(super) struct Body<'a> {
     /// Gaps, and beginnings of lines with a backslash of the host's, in order: each with what it
     /// stands for.
     stands_for: Vec<(Range<usize>, Amount)>,
+    /// Whether the text is that of its author, and all that stands for something are backslashes of the host's.
+    is_whole: bool,
 }
 
 impl<'a> Body<'a> {
     /// Of an output as its tool gave it back.
     pub(super) fn whole(text: &'a str) -> Self {
-        Self::of(escaped(text))
+        Self::of(escaped(text), true)
     }
 
     /// Of one that the host shortened before.
     pub(super) fn shortened_before(text: &'a str) -> Self {
-        Self::of(Cow::Borrowed(text))
+        Self::of(Cow::Borrowed(text), false)
     }
 
-    fn of(text: Cow<'a, str>) -> Self {
+    fn of(text: Cow<'a, str>, is_whole: bool) -> Self {
         let mut stands_for = Vec::new();
         let mut start = 0;
         for line in text.split_inclusive('\n') {
@@ -89,7 +91,11 @@ impl<'a> Body<'a> {
             }
             start += line.len();
         }
-        Self { text, stands_for }
+        Self {
+            text,
+            stands_for,
+            is_whole,
+        }
     }
 
     /// Whether a line of the text is a gap, rather than the output's own.
@@ -135,6 +141,40 @@ impl<'a> Body<'a> {
     /// Whether what stands at a place is a gap: all of a line.
     fn is_line(&self, place: &Range<usize>) -> bool {
         self.text[place.clone()].ends_with('\n')
+    }
+
+    /// Where in this body the given places of the text are that it was made of. They are in order.
+    pub(super) fn places(&self, of: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        let mut added = 0;
+        let place = |at: usize| {
+            // In front of a line is also in front of its backslash.
+            while self.is_whole
+                && let Some((place, _)) = self.stands_for.get(added)
+                && place.start - added < at
+            {
+                added += 1;
+            }
+            at + added
+        };
+        of.into_iter().map(place).collect()
+    }
+
+    /// Writes some runs of the text, which are in order, and a gap wherever text is missing. A run gives up
+    /// what would cut a gap or make one.
+    pub(super) fn write(&self, written: &mut String, runs: &[Range<usize>]) {
+        let mut at = 0;
+        for run in runs {
+            let start = self.start_at(run.start).max(at);
+            let end = self.end_at(run.end);
+            // One that touches the last one goes on with it.
+            let start = if run.start <= at { at } else { start };
+            if start < end {
+                self.leave_out(written, at..start);
+                written.push_str(&self.text[start..end]);
+                at = end;
+            }
+        }
+        self.leave_out(written, at..self.text.len());
     }
 
     /// Says how much is left out, where something is; writes it where that takes no more room.

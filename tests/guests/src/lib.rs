@@ -15,7 +15,7 @@ pub use baler::compaction::history::{
 pub use baler::compaction::{history, log, tokenizer};
 pub use exports::baler::compaction::strategy::{
     Change, Decision, Edit, Failure, Guest, Insertion, Introspection, Metric, Outcome, Piece,
-    Placement, Plan, Purpose, Reason, Report, Rewrite, Situation, Span, Trigger, Value,
+    Placement, Plan, Purpose, Reason, Report, Rewrite, Run, Situation, Span, Trigger, Value,
 };
 
 /// A strategy that behaves. An attack overrides what it attacks.
@@ -216,6 +216,17 @@ pub fn find(wanted: impl Fn(&Unit, &Message, &Part) -> bool) -> Option<(Place, P
         }
     }
     None
+}
+
+/// The first long text that may be excerpted, and where it stands.
+pub fn find_excerptable() -> Option<(Place, String)> {
+    let (place, part) =
+        find(|_, _, part| part.traits.contains(PartTraits::EXCERPTABLE) && part.tokens > 300)?;
+    match part.content {
+        Content::Text(text) => Some((place, text)),
+        Content::Output(output) => Some((place, output.text)),
+        _ => None,
+    }
 }
 
 /// Keeps every unit, and rewrites one.
