@@ -418,9 +418,9 @@ pub struct Original {
 }
 
 impl Receipt {
-    /// Returns the JSON Schema of receipts.
+    /// Returns the JSON Schema of receipts, as indented JSON text.
     #[must_use]
-    pub fn schema() -> serde_json::Value {
-        schemars::schema_for!(Self).to_value()
+    pub fn schema() -> String {
+        format!("{:#}", schemars::schema_for!(Self).to_value())
     }
 }
