@@ -172,6 +172,7 @@ pub(crate) struct Attempt {
 
 #[derive(Deserialize)]
 pub(crate) struct Component {
+    #[serde(rename = "content-hash")]
     pub(crate) content_hash: Text,
     pub(crate) contract: Text,
     pub(crate) permissions: List<Text, FEW>,

@@ -220,7 +220,6 @@ pub struct Attempt {
 #[non_exhaustive]
 pub struct ComponentInfo {
     /// SHA-256 of the component file, as `sha256:` and hex digits.
-    #[serde(rename = "content_hash")]
     pub content_hash: ContentHash,
     /// The contract that the component implements, with its version.
     pub contract: String,
