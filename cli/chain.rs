@@ -222,7 +222,7 @@ pub(crate) async fn configured(
         .await
         .map_err(|error| {
             // The error quotes the strategy's schema, which is untrusted.
-            let told = cleaned(&error.to_string());
+            let told = cleaned(&error.with_causes());
             Failure::wrong_use(anyhow!("{told}")).with_more(format!(
                 "\n\n`baler introspect {}` shows what it takes.",
                 figures::shortened(source.named())

@@ -319,7 +319,7 @@ fn hostile(bench: &Bench) -> Value {
     receipt["archive"][0]["reference"] = json!("0; rm -rf ~");
     let attempt = &mut receipt["attempts"][0];
     attempt["strategy"] = json!(NAME);
-    attempt["component"]["digest"] = json!(NAME);
+    attempt["component"]["content-hash"] = json!(NAME);
     attempt["component"]["contract"] = json!(NAME);
     attempt["component"]["permissions"] = json!([NAME]);
     attempt["result"] = json!({ "result": NAME, "fault": { "fault": NAME, NAME: 1 } });

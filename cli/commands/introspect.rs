@@ -68,7 +68,7 @@ impl IntrospectCommand {
         }
         let said = match host.introspect(&strategy, config.as_deref()).await {
             Ok(said) => Some(said),
-            Err(IntrospectError::Native(_)) => None,
+            Err(IntrospectError::Native { .. }) => None,
             Err(error) => return Err(cannot_say(&strategy, &error)),
         };
         if self.json {
@@ -89,7 +89,7 @@ fn cannot_say(strategy: &Strategy, error: &IntrospectError) -> Failure {
     let told = anyhow!(
         "`{}`: {}",
         cleaned(strategy.name()),
-        cleaned(&error.to_string())
+        cleaned(&error.with_causes())
     );
     if matches!(error, IntrospectError::Host(_)) {
         told.into()

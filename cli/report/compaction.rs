@@ -224,7 +224,7 @@ fn row(attempt: &Attempt) -> Markup {
                 (Foreign(&attempt.strategy))
                 @if let Some(component) = &attempt.component {
                     div class="muted small" {
-                        span title=(figures::shortened(&component.digest)) { (super::words::label(&component.digest, 20)) } ", " (figures::bytes(component.bytes)) ", " (Foreign(&component.contract))
+                        span title=(figures::shortened(&component.content_hash)) { (super::words::label(&component.content_hash, 20)) } ", " (figures::bytes(component.bytes)) ", " (Foreign(&component.contract))
                         @if !component.permissions.is_empty() { ", may reach: " (Foreign(&permissions(component))) }
                     }
                 }

@@ -172,7 +172,8 @@ pub(crate) struct Attempt {
 
 #[derive(Deserialize)]
 pub(crate) struct Component {
-    pub(crate) digest: Text,
+    #[serde(rename = "content-hash")]
+    pub(crate) content_hash: Text,
     pub(crate) contract: Text,
     pub(crate) permissions: List<Text, FEW>,
     pub(crate) bytes: u64,

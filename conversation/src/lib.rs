@@ -64,7 +64,7 @@ pub use conversation::Conversation;
 pub use deadline::Deadline;
 pub use formats::edit;
 pub use marks::SecretKey;
-pub use model::format::Format;
+pub use model::format::{Format, UnknownFormat};
 pub use model::message::{self, Role};
 pub use model::read_error::ReadError;
 pub use model::unit::{Traits, Unit, UnitKind};

@@ -80,8 +80,8 @@ impl Host {
         match self.introspect(first, ask.config.map(RawValue::get)).await {
             Ok(said) => Ok(said.into()),
             Err(IntrospectError::Host(error)) => Err(error.into()),
-            Err(IntrospectError::Native(name)) => Ok(wire::Introspection {
-                name,
+            Err(IntrospectError::Native { strategy }) => Ok(wire::Introspection {
+                name: strategy,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 failure: ask
                     .config
@@ -93,7 +93,7 @@ impl Host {
                     }),
                 ..wire::Introspection::default()
             }),
-            Err(error @ (IntrospectError::Fault(_) | IntrospectError::Declared(_))) => {
+            Err(error @ (IntrospectError::Fault(_) | IntrospectError::Declared { .. })) => {
                 Ok(wire::Introspection {
                     name: first.name().to_owned(),
                     failure: Some(wire::Failure {

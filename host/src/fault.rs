@@ -221,6 +221,8 @@ pub enum RemoteProblem {
     Status(u16),
 }
 
+impl std::error::Error for RemoteProblem {}
+
 impl fmt::Display for RemoteProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -297,6 +299,8 @@ impl Fault {
         }
     }
 }
+
+impl std::error::Error for Fault {}
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -409,6 +413,8 @@ impl fmt::Display for PlanFault {
         Ok(())
     }
 }
+
+impl std::error::Error for DeclaredFailure {}
 
 impl fmt::Display for DeclaredFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -220,7 +220,6 @@ pub struct Attempt {
 #[non_exhaustive]
 pub struct ComponentInfo {
     /// SHA-256 of the component file, as `sha256:` and hex digits.
-    #[serde(rename = "digest")]
     pub content_hash: ContentHash,
     /// The contract that the component implements, with its version.
     pub contract: String,
@@ -418,9 +417,9 @@ pub struct Original {
 }
 
 impl Receipt {
-    /// Returns the JSON Schema of receipts.
+    /// Returns the JSON Schema of receipts, as indented JSON text.
     #[must_use]
-    pub fn schema() -> serde_json::Value {
-        schemars::schema_for!(Self).to_value()
+    pub fn schema() -> String {
+        format!("{:#}", schemars::schema_for!(Self).to_value())
     }
 }

@@ -613,7 +613,7 @@ async fn should_compact(host: &Host, strategy: &Strategy, outcome: Outcome) {
 async fn introspect(host: &Host, strategy: &Strategy, outcome: Outcome) {
     match (host.introspect(strategy, None).await, outcome) {
         (Ok(_), Harmless) => {}
-        (Err(IntrospectError::Declared(_)), Declares) => {}
+        (Err(IntrospectError::Declared { .. }), Declares) => {}
         (Err(IntrospectError::Fault(fault)), outcome) => assert_fault(&fault, outcome),
         (other, outcome) => panic!("expected {outcome:?}, got {other:?}"),
     }

@@ -57,17 +57,30 @@ impl fmt::Display for Format {
     }
 }
 
+/// No wire format has this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown format `{name}`; known: {}", known_names())]
+pub struct UnknownFormat {
+    /// The given name.
+    pub name: String,
+}
+
+/// Returns the names of all formats.
+fn known_names() -> String {
+    let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+    known.join(", ")
+}
+
 impl FromStr for Format {
-    type Err = String;
+    type Err = UnknownFormat;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         Self::ALL
             .iter()
             .copied()
             .find(|format| format.name() == name)
-            .ok_or_else(|| {
-                let known: Vec<&str> = Self::ALL.iter().map(|format| format.name()).collect();
-                format!("unknown format `{name}`; known: {}", known.join(", "))
+            .ok_or_else(|| UnknownFormat {
+                name: name.to_owned(),
             })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use baler_conversation::Format;
 
@@ -109,9 +109,10 @@ impl Retrieve {
         }
     }
 
-    /// Returns the definition of the tool: an element of the list `tools` of a request in this format.
+    /// Returns the definition of the tool as JSON text: an element of the list `tools` of a request in this
+    /// format.
     #[must_use]
-    pub fn definition(format: Format) -> Value {
+    pub fn definition(format: Format) -> String {
         let name = Self::NAME;
         let parameters = json!({
             "type": "object",
@@ -121,7 +122,9 @@ impl Retrieve {
                 "offset": {"type": "integer", "description": "The byte to start from, if an answer was cut."}
             }
         });
-        format.tool_definition(name, DESCRIPTION, &parameters)
+        format
+            .tool_definition(name, DESCRIPTION, &parameters)
+            .to_string()
     }
 
     /// Returns the output for a call of the model with these `arguments`, as JSON text. The output has at

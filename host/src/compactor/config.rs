@@ -2,16 +2,17 @@
 
 use serde_json::{Map, Value};
 
-use super::CompactorOptions;
+use super::{CompactorOptions, OptionError};
+use crate::error::{Cause, with_causes};
 
-/// A user's setting, as read by [`CompactorConfig::of`].
+/// A user's setting, as read by [`CompactorConfig::from_json`].
 ///
 /// ```
 /// use baler_host::compactor::CompactorConfig;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let setting = serde_json::json!({"strategy": "sliding-window", "compactor": {"triggers": {"tokens": 50_000}}});
-/// let CompactorConfig::On { strategy, options, .. } = CompactorConfig::of(&setting)? else {
+/// let setting = r#"{"strategy": "sliding-window", "compactor": {"triggers": {"tokens": 50000}}}"#;
+/// let CompactorConfig::On { strategy, options, .. } = CompactorConfig::from_json(setting)? else {
 ///     return Ok(());                                          // `false`: no compaction
 /// };
 /// assert_eq!(strategy, "sliding-window");
@@ -35,21 +36,69 @@ pub enum CompactorConfig {
     },
 }
 
-/// A setting is invalid. The message names the wrong part and the accepted forms.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{what}; give false, true, the name of a strategy, [name, {{options}}], or \
-     {{\"strategy\": name, \"config\": {{…}}, \"compactor\": {{…}}}}"
-)]
-pub struct ConfigFormError {
-    what: String,
+/// The accepted forms of a setting.
+const FORMS: &str = "give false, true, the name of a strategy, [name, {options}], or {\"strategy\": name, \"config\": {…}, \"compactor\": {…}}";
+
+/// The members of a setting that is an object.
+const MEMBERS: [&str; 4] = ["strategy", "config", "compactor", "preset"];
+
+/// A setting is invalid.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigFormError {
+    /// The setting is not JSON.
+    #[error("the setting for compaction is not JSON")]
+    NotJson(#[source] Cause),
+    /// The setting is a number.
+    #[error("expected a setting for compaction, found {found}; {FORMS}")]
+    Form {
+        /// The number.
+        found: String,
+    },
+    /// The setting is an empty text.
+    #[error("expected the name of a strategy, found an empty text; {FORMS}")]
+    EmptyName,
+    /// The setting is a list of another form.
+    #[error("expected a list of a strategy's name and an object with its config; {FORMS}")]
+    List,
+    /// The setting has an unknown member.
+    #[error("unknown option `{key}` (expected one of {}); {FORMS}", MEMBERS.join(", "))]
+    UnknownKey {
+        /// Name of the member.
+        key: String,
+    },
+    /// A member of the setting has another type.
+    #[error("expected `{key}` to be {expected}; {FORMS}")]
+    Member {
+        /// Name of the member.
+        key: &'static str,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// No preset has the given name.
+    #[error("expected `preset` to be one of planck, puck, ptc-runner, apeira; {FORMS}")]
+    UnknownPreset,
+    /// An option of the compactor is unknown, or its value has another type.
+    #[error("`compactor` is invalid")]
+    OptionsForm(#[source] Cause),
+    /// The value of an option of the compactor is not allowed.
+    #[error("`compactor` is invalid")]
+    Options(#[source] OptionError),
+}
+
+impl ConfigFormError {
+    /// Returns the message with all its causes, as one text. It names the wrong part, and the accepted forms.
+    #[must_use]
+    pub fn with_causes(&self) -> String {
+        with_causes(self)
+    }
 }
 
 impl CompactorConfig {
     /// The strategy for the setting `true`.
     pub const DEFAULT: &'static str = "native:digest";
 
-    /// Reads a setting:
+    /// Reads a setting, which is JSON text:
     ///
     /// - `null` or `false`: off
     /// - `true`: [`CompactorConfig::DEFAULT`]
@@ -60,9 +109,10 @@ impl CompactorConfig {
     ///
     /// # Errors
     /// Returns an error for any other form, and for unknown or invalid options.
-    pub fn of(setting: &Value) -> Result<Self, ConfigFormError> {
-        let wrong = |what: String| Err(ConfigFormError { what });
-        match setting {
+    pub fn from_json(setting: &str) -> Result<Self, ConfigFormError> {
+        let setting: Value = serde_json::from_str(setting)
+            .map_err(|error| ConfigFormError::NotJson(error.into()))?;
+        match &setting {
             Value::Null | Value::Bool(false) => Ok(Self::Off),
             Value::Bool(true) => Ok(Self::on(Self::DEFAULT, None)),
             Value::String(name) if !name.trim().is_empty() => Ok(Self::on(name, None)),
@@ -70,17 +120,13 @@ impl CompactorConfig {
                 [Value::String(name)] => Ok(Self::on(name, None)),
                 [Value::String(name), Value::Null] => Ok(Self::on(name, None)),
                 [Value::String(name), Value::Object(config)] => Ok(Self::on(name, Some(config))),
-                _ => wrong(
-                    "expected a list of a strategy's name and an object with its config".into(),
-                ),
+                _ => Err(ConfigFormError::List),
             },
             Value::Object(members) => Self::of_object(members),
-            Value::String(_) => {
-                wrong("expected the name of a strategy, found an empty text".into())
-            }
-            Value::Number(number) => {
-                wrong(format!("expected a setting for compaction, found {number}"))
-            }
+            Value::String(_) => Err(ConfigFormError::EmptyName),
+            Value::Number(number) => Err(ConfigFormError::Form {
+                found: number.to_string(),
+            }),
         }
     }
 
@@ -96,30 +142,22 @@ impl CompactorConfig {
     }
 
     fn of_object(members: &Map<String, Value>) -> Result<Self, ConfigFormError> {
-        let wrong = |what: String| ConfigFormError { what };
-        const KNOWN: [&str; 4] = ["strategy", "config", "compactor", "preset"];
-        if let Some(unknown) = members.keys().find(|key| !KNOWN.contains(&key.as_str())) {
-            let known = KNOWN.join(", ");
-            return Err(wrong(format!(
-                "unknown option `{unknown}` (expected one of {known})"
-            )));
+        let wrong = |key, expected| ConfigFormError::Member { key, expected };
+        if let Some(unknown) = members.keys().find(|key| !MEMBERS.contains(&key.as_str())) {
+            return Err(ConfigFormError::UnknownKey {
+                key: unknown.clone(),
+            });
         }
         let preset = match members.get("preset") {
             None | Some(Value::Null) => preset("default"),
             Some(Value::String(name)) => preset(name),
             Some(_) => None,
         }
-        .ok_or_else(|| {
-            wrong("expected `preset` to be one of planck, puck, ptc-runner, apeira".to_owned())
-        })?;
+        .ok_or(ConfigFormError::UnknownPreset)?;
         let strategy = match members.get("strategy") {
             None | Some(Value::Null) => preset.strategy.to_owned(),
             Some(Value::String(name)) if !name.trim().is_empty() => name.clone(),
-            Some(_) => {
-                return Err(wrong(
-                    "expected `strategy` to be the name of a strategy".to_owned(),
-                ));
-            }
+            Some(_) => return Err(wrong("strategy", "the name of a strategy")),
         };
         // The config of a preset is for its own strategy only.
         let mut config = if strategy == preset.strategy {
@@ -130,20 +168,18 @@ impl CompactorConfig {
         match members.get("config") {
             None | Some(Value::Null) => {}
             Some(Value::Object(own)) => config.extend(own.clone()),
-            Some(_) => return Err(wrong("expected `config` to be an object".to_owned())),
+            Some(_) => return Err(wrong("config", "an object")),
         }
         let mut options = serde_json::to_value(CompactorOptions::default()).unwrap_or_default();
         merge(&mut options, preset.options);
         match members.get("compactor") {
             None | Some(Value::Null) => {}
             Some(own @ Value::Object(_)) => merge(&mut options, own.clone()),
-            Some(_) => return Err(wrong("expected `compactor` to be an object".to_owned())),
+            Some(_) => return Err(wrong("compactor", "an object")),
         }
         let options: CompactorOptions = serde_json::from_value(options)
-            .map_err(|error| wrong(format!("`compactor`: {error}")))?;
-        options
-            .check()
-            .map_err(|error| wrong(format!("`compactor`: {error}")))?;
+            .map_err(|error| ConfigFormError::OptionsForm(error.into()))?;
+        options.check().map_err(ConfigFormError::Options)?;
         Ok(Self::On {
             strategy,
             config: if config.is_empty() {

@@ -6,12 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use baler_conversation::document::Known;
-use baler_conversation::{Conversation, Format, ReadError};
+use baler_conversation::tokenizers::UnknownTokenizer;
+use baler_conversation::{Conversation, Format, ReadError, UnknownFormat};
 
 use super::guard::Size;
 use super::journal::Journal;
 use super::pinned::Pinned;
 use super::{Compactor, CompactorOptions, LastFutileAttempt, OptionError, Usage};
+use crate::error::{Cause, with_causes};
 use crate::host::Host;
 use crate::strategy::Strategy;
 
@@ -54,13 +56,23 @@ struct Saved<J, L, P> {
 /// A state could not be written. This is an error of baler, because all of the state was read as JSON.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the state of this compactor cannot be written as JSON: {0}; keep the state that was saved before, and report this error of baler"
+    "the state of this compactor cannot be written as JSON; keep the state that was saved before, and report this error of baler"
 )]
-pub struct SaveError(String);
+pub struct SaveError {
+    source: Cause,
+}
 
 impl SaveError {
-    fn of(error: &serde_json::Error) -> Self {
-        Self(error.to_string())
+    fn of(error: serde_json::Error) -> Self {
+        Self {
+            source: error.into(),
+        }
+    }
+
+    /// Returns the message with all its causes, as one text.
+    #[must_use]
+    pub fn with_causes(&self) -> String {
+        with_causes(self)
     }
 }
 
@@ -69,8 +81,17 @@ impl SaveError {
 #[non_exhaustive]
 pub enum ResumeError {
     /// The text is not a complete saved state.
+    #[error("expected the saved state of a compactor; pass the output of `save`, unchanged")]
+    NotJson(#[source] Cause),
+    /// The state names an unknown wire format.
+    #[error("this state has a format that this version of baler does not know")]
+    Format(#[source] UnknownFormat),
+    /// The state names an unknown tokenizer.
+    #[error("this state has a tokenizer that this version of baler does not know")]
+    Tokenizer(#[source] UnknownTokenizer),
+    /// Parts of the state contradict each other, as this text says.
     #[error("expected the saved state of a compactor: {0}; pass the output of `save`, unchanged")]
-    Malformed(String),
+    Inconsistent(&'static str),
     /// Another version of baler wrote the state.
     #[error(
         "expected version {VERSION} of a saved state, found version {found}; use the version of baler that wrote it"
@@ -87,6 +108,14 @@ pub enum ResumeError {
     Options(#[from] OptionError),
 }
 
+impl ResumeError {
+    /// Returns the message with all its causes, as one text. It may quote the state.
+    #[must_use]
+    pub fn with_causes(&self) -> String {
+        with_causes(self)
+    }
+}
+
 impl Compactor {
     /// Returns the state as JSON text: every message that was ever appended, the results of compactions, the
     /// pins, and how tokens are counted. It does not hold options, strategies, hooks and the context, which
@@ -95,8 +124,7 @@ impl Compactor {
     /// # Errors
     /// Returns an error if the state cannot be written as JSON, for which no cause is known.
     pub fn save(&self) -> Result<String, SaveError> {
-        let frame = RawValue::from_string(self.view.frame().empty())
-            .map_err(|error| SaveError::of(&error))?;
+        let frame = RawValue::from_string(self.view.frame().empty()).map_err(SaveError::of)?;
         let saved = Saved {
             compactor: VERSION,
             format: self.view.format().name().to_owned(),
@@ -112,7 +140,7 @@ impl Compactor {
             pinned: &self.pinned,
             recorded_summaries: self.view.recorded_summaries(),
         };
-        serde_json::to_string(&saved).map_err(|error| SaveError::of(&error))
+        serde_json::to_string(&saved).map_err(SaveError::of)
     }
 
     /// Continues from the output of [`Compactor::save`]. Messages are byte-identical and counts are the same,
@@ -127,21 +155,20 @@ impl Compactor {
         chain: impl Into<Arc<[Strategy]>>,
         options: CompactorOptions,
     ) -> Result<Self, ResumeError> {
-        let malformed = |what: String| ResumeError::Malformed(what);
-        let found: Version =
-            serde_json::from_str(saved).map_err(|error| malformed(error.to_string()))?;
+        let not_json = |error: serde_json::Error| ResumeError::NotJson(error.into());
+        let found: Version = serde_json::from_str(saved).map_err(not_json)?;
         if found.compactor != VERSION {
             return Err(ResumeError::Version {
                 found: found.compactor,
             });
         }
         let saved: Saved<Journal, Vec<String>, Pinned> =
-            serde_json::from_str(saved).map_err(|error| malformed(error.to_string()))?;
-        let format: Format = saved.format.parse().map_err(malformed)?;
+            serde_json::from_str(saved).map_err(not_json)?;
+        let format: Format = saved.format.parse().map_err(ResumeError::Format)?;
         let mut journal = saved.journal;
         if !journal.restore() {
             let what = "a compaction names messages that did not come before it";
-            return Err(malformed(what.to_owned()));
+            return Err(ResumeError::Inconsistent(what));
         }
         let frame = host.read_as(saved.frame.get(), format)?;
         let messages = journal.view_before(usize::MAX);
@@ -150,14 +177,12 @@ impl Compactor {
             .read_as(&document, format)?
             .with_recorded_summaries(&saved.recorded_summaries);
         let view = match &saved.known {
-            Some(known) => view
-                .with_known(known)
-                .map_err(|error| malformed(error.to_string()))?,
+            Some(known) => view.with_known(known).map_err(ResumeError::Tokenizer)?,
             None => view,
         };
         if !saved.pinned.is_in(&view) {
             let what = "it pins messages that are not in its conversation";
-            return Err(malformed(what.to_owned()));
+            return Err(ResumeError::Inconsistent(what));
         }
         let mut compactor = Self::new(host, view, chain, options)?;
         compactor.journal = journal;

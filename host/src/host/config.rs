@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::strategy::{ConfigError, MAX_CONFIG_BYTES};
+use crate::strategy::{ConfigError, MAX_CONFIG_BYTES, SchemaProblem};
 
 /// Maximum number of comparisons: values of the schema times values of the config. Each comparison can end in
 /// an error of some hundred bytes.
@@ -40,7 +40,7 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
         return Err(ConfigError::TooLarge { bytes });
     }
     let config: Value =
-        serde_json::from_str(config).map_err(|error| ConfigError::NotJson(error.to_string()))?;
+        serde_json::from_str(config).map_err(|error| ConfigError::NotJson(error.into()))?;
     if schema.trim().is_empty() {
         let is_empty = config.as_object().is_some_and(serde_json::Map::is_empty);
         return if is_empty {
@@ -51,15 +51,15 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
             })
         };
     }
-    let unusable = |what: String| ConfigError::Schema {
+    let unusable = |problem: SchemaProblem| ConfigError::Schema {
         strategy: strategy.to_owned(),
-        what,
+        problem,
     };
     let schema = parse_schema(schema).map_err(unusable)?;
     let rules = nodes(&schema);
     let patterns = patterns(&schema);
-    if let Some(what) = too_much(rules, nodes(&config), patterns, bytes) {
-        return Err(unusable(what));
+    if let Some(problem) = too_much(rules, nodes(&config), patterns, bytes) {
+        return Err(unusable(problem));
     }
     let validator = validator(&schema, patterns).map_err(unusable)?;
     // Unlike a list of errors, this needs no memory for each error.
@@ -79,23 +79,24 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
     })
 }
 
-/// Parses a schema. Returns a message if it is too large, no JSON, or has a keyword that could harm the host.
-fn parse_schema(schema: &str) -> Result<Value, String> {
+/// Parses a schema. Rejects one that is too large, no JSON, or has a keyword that could harm the host.
+fn parse_schema(schema: &str) -> Result<Value, SchemaProblem> {
     if schema.len() > MAX_CONFIG_BYTES {
-        return Err(format!("it has more than {MAX_CONFIG_BYTES} bytes"));
+        return Err(SchemaProblem::TooLarge {
+            max: MAX_CONFIG_BYTES,
+        });
     }
     // serde_json rejects values that are nested deeper than 128 levels, so walking the schema is safe.
-    let schema: Value = serde_json::from_str(schema).map_err(|error| error.to_string())?;
+    let schema: Value =
+        serde_json::from_str(schema).map_err(|error| SchemaProblem::NotJson(error.into()))?;
     if has_unsupported(&schema) {
-        return Err(
-            "`$ref`, `unevaluatedProperties` and `unevaluatedItems` are not supported".to_owned(),
-        );
+        return Err(SchemaProblem::Unsupported);
     }
     Ok(schema)
 }
 
 /// Compiles a schema with this number of patterns.
-fn validator(schema: &Value, patterns: usize) -> Result<jsonschema::Validator, String> {
+fn validator(schema: &Value, patterns: usize) -> Result<jsonschema::Validator, SchemaProblem> {
     // This engine does not backtrack, so no pattern can hang the host.
     let engine = jsonschema::PatternOptions::regex()
         .size_limit(PATTERN_BYTES)
@@ -111,7 +112,7 @@ fn validator(schema: &Value, patterns: usize) -> Result<jsonschema::Validator, S
                      {PATTERN_BYTES} bytes compiled"
                 ),
             };
-            format!("{}{rule}", short(&error.to_string()))
+            SchemaProblem::Rejected(format!("{}{rule}", short(&error.to_string())))
         })
 }
 
@@ -138,24 +139,26 @@ fn problems(validator: &jsonschema::Validator, schema: &Value, config: &Value) -
 }
 
 /// Returns why a schema is not checked against a config, given their sizes; `None` if it is checked.
-fn too_much(rules: usize, values: usize, patterns: usize, bytes: usize) -> Option<String> {
+fn too_much(rules: usize, values: usize, patterns: usize, bytes: usize) -> Option<SchemaProblem> {
     let work = rules.saturating_mul(values);
     if work > MAX_WORK {
-        return Some(format!(
-            "its values times those of the config are {work}; the maximum is {MAX_WORK}"
-        ));
+        return Some(SchemaProblem::TooMuchWork {
+            work,
+            max: MAX_WORK,
+        });
     }
     if patterns > PATTERNS {
-        return Some(format!(
-            "it has {patterns} patterns; the maximum is {PATTERNS}"
-        ));
+        return Some(SchemaProblem::TooManyPatterns {
+            patterns,
+            max: PATTERNS,
+        });
     }
-    let matched = patterns.saturating_mul(bytes);
-    (matched > MAX_MATCHES).then(|| {
-        format!(
-            "its patterns ({patterns}) times the bytes of the config ({bytes}) are {matched}; the maximum is \
-             {MAX_MATCHES}"
-        )
+    let work = patterns.saturating_mul(bytes);
+    (work > MAX_MATCHES).then_some(SchemaProblem::TooMuchMatching {
+        patterns,
+        bytes,
+        work,
+        max: MAX_MATCHES,
     })
 }
 
@@ -348,7 +351,8 @@ mod tests {
         for (schema, expected) in [(large, "262144 bytes compiled"), (&many, "33 patterns")] {
             let error = check("s", r#"{"a":"b"}"#, schema).unwrap_err();
             assert!(matches!(error, ConfigError::Schema { .. }), "{error}");
-            assert!(error.to_string().contains(expected), "{error}");
+            let text = error.with_causes();
+            assert!(text.contains(expected), "{text}");
         }
         let ordinary = r#"{"properties":{"model":{"pattern":"^[a-z0-9.-]{1,64}$"}}}"#;
         assert!(check("s", r#"{"model":"gpt-5.2"}"#, ordinary).is_ok());
@@ -407,7 +411,8 @@ mod tests {
         let error = check("s", &config(60_000), &slow).unwrap_err();
         assert!(matches!(error, ConfigError::Schema { .. }), "{error:.200}");
         let told = "its patterns (8) times the bytes of the config (60002) are 480016";
-        assert!(error.to_string().contains(told), "{error:.300}");
+        let text = error.with_causes();
+        assert!(text.contains(told), "{text:.300}");
         // Each level of nested cases would match again.
         let nested = (0..30).fold(r#"{"pattern":"^c"}"#.to_owned(), |inner, _| {
             format!(r#"{{"anyOf":[{inner}]}}"#)

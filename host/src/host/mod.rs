@@ -243,19 +243,19 @@ impl Host {
             let description = self.introspect(&strategy, None).await.map_err(|error| {
                 ConfigError::NoIntrospection {
                     strategy: strategy.name().to_owned(),
-                    error: Box::new(error),
+                    source: Box::new(error),
                 }
             })?;
             description.config_schema
         };
         config::check(strategy.name(), config, &schema)?;
         if !strategy.is_native()
-            && let Err(IntrospectError::Declared(words)) =
+            && let Err(IntrospectError::Declared { free_text }) =
                 self.introspect(&strategy, Some(config)).await
         {
             return Err(ConfigError::Declared {
                 strategy: strategy.name().to_owned(),
-                words,
+                free_text,
             });
         }
         Ok(strategy.with_checked_config(config))
@@ -272,11 +272,15 @@ impl Host {
     ) -> Result<Introspection, IntrospectError> {
         let runner = strategy.runner();
         let Some(asked) = runner.introspect(config, *strategy.limits()) else {
-            return Err(IntrospectError::Native(strategy.name().to_owned()));
+            return Err(IntrospectError::Native {
+                strategy: strategy.name().to_owned(),
+            });
         };
         asked.await.map_err(|failure| match failure {
             CallFailure::Fault(fault) => IntrospectError::Fault(fault),
-            CallFailure::Declared(_, words) => IntrospectError::Declared(bounded(&words, 500)),
+            CallFailure::Declared(_, words) => IntrospectError::Declared {
+                free_text: bounded(&words, 500),
+            },
             CallFailure::Host(error) => IntrospectError::Host(error),
         })
     }

@@ -87,25 +87,27 @@ impl Operation {
         }
     }
 
-    /// Returns the JSON Schema of the request.
+    /// Returns the JSON Schema of the request, as JSON text.
     #[must_use]
-    pub fn request_schema(self) -> serde_json::Value {
+    pub fn request_schema(self) -> String {
         match self {
             Self::Introspect => schemars::schema_for!(wire::IntrospectRequest<'_>),
             Self::ShouldCompact | Self::Compact => schemars::schema_for!(wire::StrategyRequest<'_>),
         }
         .to_value()
+        .to_string()
     }
 
-    /// Returns the JSON Schema of the answer.
+    /// Returns the JSON Schema of the answer, as JSON text.
     #[must_use]
-    pub fn answer_schema(self) -> serde_json::Value {
+    pub fn answer_schema(self) -> String {
         match self {
             Self::Introspect => schemars::schema_for!(wire::Introspection),
             Self::ShouldCompact => schemars::schema_for!(wire::Decision),
             Self::Compact => schemars::schema_for!(wire::Report),
         }
         .to_value()
+        .to_string()
     }
 }
 

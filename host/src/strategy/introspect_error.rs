@@ -1,33 +1,48 @@
 //! Errors of introspection.
 
-use crate::error::HostError;
+use crate::error::{HostError, with_causes};
 use crate::fault::Fault;
 
 /// Error of a strategy's description of itself.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IntrospectError {
-    /// The strategy with this name is native, so it has no description and no config.
-    #[error("`{0}` is native: it has no description and accepts no config")]
-    Native(String),
+    /// The strategy is native, so it has no description and no config.
+    #[error("`{strategy}` is native: it has no description and accepts no config")]
+    Native {
+        /// Name of the strategy.
+        strategy: String,
+    },
     /// The strategy faulted.
-    #[error("the strategy failed to describe itself: {0}")]
-    Fault(Fault),
-    /// The strategy reported a failure, with this message of its own (at most 500 bytes).
-    #[error("the strategy reports: {0}")]
-    Declared(String),
+    #[error("the strategy failed to describe itself")]
+    Fault(#[source] Fault),
+    /// The strategy reported a failure.
+    #[error("the strategy reports: {free_text}")]
+    Declared {
+        /// Free-text message of the strategy, at most 500 bytes. It may quote anything that the strategy ever
+        /// saw.
+        free_text: String,
+    },
     /// The host or the machine failed.
     #[error(transparent)]
-    Host(HostError),
+    Host(#[from] HostError),
 }
 
 impl IntrospectError {
-    /// Returns the message without free text of the strategy: see [`super::ConfigError::without_free_text`].
+    /// Returns the message with all its causes, as one text. It may hold free text of the strategy.
+    #[must_use]
+    pub fn with_causes(&self) -> String {
+        with_causes(self)
+    }
+
+    /// Returns the message without free text of the strategy, and without the causes of a host error: see
+    /// [`super::ConfigError::without_free_text`].
     #[must_use]
     pub fn without_free_text(&self) -> String {
         match self {
-            Self::Declared(_) => "the strategy reports a failure".to_owned(),
-            error => error.to_string(),
+            Self::Declared { .. } => "the strategy reports a failure".to_owned(),
+            Self::Host(error) => error.to_string(),
+            error => error.with_causes(),
         }
     }
 }

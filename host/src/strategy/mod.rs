@@ -4,7 +4,7 @@ mod config_error;
 mod introspect_error;
 mod should_compact;
 
-pub use config_error::ConfigError;
+pub use config_error::{ConfigError, SchemaProblem};
 pub use introspect_error::IntrospectError;
 pub use should_compact::ShouldCompact;
 

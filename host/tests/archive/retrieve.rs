@@ -237,7 +237,7 @@ fn each_format_has_its_own_definition() {
             "/functionDeclarations/0/parameters",
         ),
     ] {
-        let tool = Retrieve::definition(format);
+        let tool: Value = serde_json::from_str(&Retrieve::definition(format)).expect("JSON");
         assert_eq!(tool.pointer(name), Some(&json!("retrieve")), "{format}");
         parameters(&tool, place);
         // The host finds it among the tools of a request, and so knows what it costs.

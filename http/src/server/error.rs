@@ -1,7 +1,6 @@
 //! The error responses. Each says what was wrong and what to do. None holds text of the conversation, and
 //! of the request itself only names of known members.
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -242,23 +241,12 @@ impl From<HostError> for ApiError {
                 Self::archive_exhausted(error.to_string())
             }
             error => {
-                let cause = with_causes(&error);
+                let cause = error.with_causes();
                 tracing::error!(%cause, "the host failed");
                 Self::internal(cause)
             }
         }
     }
-}
-
-/// Returns the message of a host error and of its causes. They hold no text of a conversation.
-fn with_causes(error: &HostError) -> String {
-    let mut message = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        message.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    message
 }
 
 impl From<ReadError> for ApiError {
@@ -324,7 +312,7 @@ impl From<IntrospectError> for ApiError {
         match error {
             IntrospectError::Host(error) => error.into(),
             error @ IntrospectError::Fault(Fault::Timeout { .. }) => {
-                Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout", error.to_string())
+                Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout", error.with_causes())
             }
             error => Self::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
@@ -372,17 +360,17 @@ mod tests {
     #[test]
     fn error_messages_hold_no_text_of_a_strategy() {
         let words = || "the other client's night train".to_owned();
-        let introspect = || IntrospectError::Declared(words());
+        let introspect = || IntrospectError::Declared { free_text: words() };
         let strategy = || "far".to_owned();
         for error in [
             ApiError::from(introspect()),
             ApiError::from(ConfigError::Declared {
                 strategy: strategy(),
-                words: words(),
+                free_text: words(),
             }),
             ApiError::from(ConfigError::NoIntrospection {
                 strategy: strategy(),
-                error: Box::new(introspect()),
+                source: Box::new(introspect()),
             }),
         ] {
             assert!(!error.message.contains("night"), "{}", error.message);

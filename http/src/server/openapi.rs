@@ -137,8 +137,8 @@ fn strategy_schemas(schemas: &mut Schemas, question: Operation) -> (Value, Value
         Operation::Introspect => ("IntrospectRequest", "IntrospectResponse"),
     };
     (
-        schemas.add(request, question.request_schema()),
-        schemas.add(response, question.answer_schema()),
+        schemas.add_text(request, &question.request_schema()),
+        schemas.add_text(response, &question.answer_schema()),
     )
 }
 
@@ -229,6 +229,12 @@ fn with_errors(success: Value, error: &Value) -> Value {
 struct Schemas(Map<String, Value>);
 
 impl Schemas {
+    /// Adds a schema of the host, given as JSON text, under this name, and returns the reference to it.
+    fn add_text(&mut self, name: &str, schema: &str) -> Value {
+        // The host writes valid JSON.
+        self.add(name, serde_json::from_str(schema).unwrap_or_default())
+    }
+
     /// Adds a schema under this name, and returns the reference to it.
     fn add(&mut self, name: &str, mut schema: Value) -> Value {
         let reference = json!({"$ref": format!("#/components/schemas/{name}")});

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use crate::compactor::{CompactorConfig, CompactorOptions};
 
 fn on(setting: &Value) -> (String, Value, CompactorOptions) {
-    match CompactorConfig::of(setting).expect("is a form") {
+    match CompactorConfig::from_json(&setting.to_string()).expect("is a form") {
         CompactorConfig::Off => panic!("{setting} is off"),
         CompactorConfig::On {
             strategy,
@@ -23,8 +23,9 @@ fn on(setting: &Value) -> (String, Value, CompactorOptions) {
 /// NZ1, NZ2, PT-11, PT-12, TV1
 #[test]
 fn nothing_and_false_are_off() {
-    for setting in [json!(null), json!(false)] {
-        assert_eq!(CompactorConfig::of(&setting), Ok(CompactorConfig::Off));
+    for setting in ["null", "false"] {
+        let config = CompactorConfig::from_json(setting).expect("is a form");
+        assert_eq!(config, CompactorConfig::Off);
     }
 }
 
@@ -111,24 +112,27 @@ fn any_other_form_is_an_error_that_names_it() {
         ),
         (
             json!({"compactor": {"target": 3}}),
-            "`compactor`: unknown field `target`",
+            "`compactor` is invalid: unknown field `target`",
         ),
         (
             json!({"compactor": {"triggers": {"turns": 0}}}),
-            "`compactor`: `triggers.turns` must be at least 1",
+            "`compactor` is invalid: `triggers.turns` must be at least 1",
         ),
         (
             json!({"compactor": {"triggers": {"minutes": 5}}}),
-            "`compactor`: unknown field `minutes`",
+            "`compactor` is invalid: unknown field `minutes`",
         ),
         (
             json!({"compactor": {"ask-strategy": "yes"}}),
-            "`compactor`: invalid type",
+            "`compactor` is invalid: invalid type",
         ),
     ] {
-        let error = CompactorConfig::of(&setting)
+        let error = CompactorConfig::from_json(&setting.to_string())
             .expect_err(expected)
-            .to_string();
+            .with_causes();
         assert!(error.starts_with(expected), "{error}");
     }
+    let error = CompactorConfig::from_json("{").expect_err("is cut");
+    let expected = "the setting for compaction is not JSON: EOF";
+    assert!(error.with_causes().starts_with(expected), "{error}");
 }

@@ -400,13 +400,15 @@ fn a_saved_compactor_goes_on_where_it_was() {
     let error = |text: &str| {
         Compactor::resume(host(), text, chain.clone(), by_tokens(900)).expect_err("is none")
     };
-    assert!(matches!(error("{}"), ResumeError::Malformed(_)));
+    assert!(matches!(error("{}"), ResumeError::NotJson(_)));
     assert!(matches!(
         error(&saved[..saved.len() / 2]),
-        ResumeError::Malformed(_)
+        ResumeError::NotJson(_)
     ));
     let newer = saved.replacen("\"compactor\":1", "\"compactor\":2", 1);
     assert!(matches!(error(&newer), ResumeError::Version { found: 2 }));
+    let unknown = saved.replacen("\"format\":\"openai-chat\"", "\"format\":\"abacus\"", 1);
+    assert!(matches!(error(&unknown), ResumeError::Format(_)));
 }
 
 #[test]
@@ -542,12 +544,12 @@ fn a_damaged_state_is_refused_and_asks_for_no_memory() {
     fill(&mut one, 12);
     assert!(step(&mut one).is_compacted());
     let saved = one.save().expect("is JSON");
-    let at = saved.find("\"came\":[").expect("has one") + 8;
+    let at = saved.find("\"came\":[").expect("has one") + "\"came\":".len();
     let end = at + saved[at..].find(']').expect("ends");
     let damaged = format!("{}[0,1152921504606846976{}", &saved[..at], &saved[end..]);
     let error = Compactor::resume(host(), &damaged, [Strategy::truncate()], by_tokens(900))
         .expect_err("is damaged");
-    assert!(matches!(error, ResumeError::Malformed(_)), "{error}");
+    assert!(matches!(error, ResumeError::Inconsistent(_)), "{error}");
 }
 
 /// How often each of these messages is in what the model sees.
@@ -623,7 +625,7 @@ fn a_unit_that_is_not_there_cannot_be_pinned() {
     assert_ne!(damaged, saved);
     let resumed = Compactor::resume(host(), &damaged, [Strategy::truncate()], by_tokens(900));
     let error = resumed.expect_err("pins what is not there");
-    assert!(matches!(error, ResumeError::Malformed(_)), "{error}");
+    assert!(matches!(error, ResumeError::Inconsistent(_)), "{error}");
 }
 
 #[test]
