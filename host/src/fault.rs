@@ -61,7 +61,7 @@ pub enum Fault {
         limit: u64,
     },
     /// The strategy passed values that cannot be decoded, such as text that is not UTF-8 or lies outside of
-    /// its memory, a handle of another call, or a variant case that does not exist.
+    /// its memory, or a variant case that does not exist.
     OutputMalformed,
     /// The plan breaks a rule of the contract.
     InvalidPlan(PlanFault),
@@ -126,6 +126,8 @@ pub enum Quantity {
     Pieces,
     /// Edits of a plan.
     Edits,
+    /// Runs of all excerpts of a plan together.
+    Runs,
     /// Reasons and metrics of a report.
     Annotations,
     /// Calls of host functions.
@@ -179,6 +181,12 @@ pub enum PlanRule {
     EditRemovesCall,
     /// A rewritten part has fewer tokens than before, its mark included.
     EditGrows,
+    /// A run of an excerpt lies in the text of its part, and begins and ends between characters.
+    ExcerptOutOfRange,
+    /// The runs of an excerpt are in order and do not overlap.
+    ExcerptOutOfOrder,
+    /// A run of an excerpt has at least 16 bytes.
+    ExcerptTooShort,
     /// Inserted text has a role that the policy and the format allow.
     RoleNotAllowed,
     /// Inserted text that joins a message joins a kept user message or instructions of the same role.
@@ -373,6 +381,7 @@ impl Quantity {
             Self::InsertedBytes => "bytes of inserted text",
             Self::Pieces => "pieces in a plan",
             Self::Edits => "edits in a plan",
+            Self::Runs => "runs of excerpts in a plan",
             Self::Annotations => "reasons and metrics",
             Self::HostCalls => "host calls",
             Self::Tokens => "tokens",
@@ -395,6 +404,11 @@ impl fmt::Display for PlanFault {
             PlanRule::EditNotAllowed => "it edits a part that must not be changed",
             PlanRule::EditRemovesCall => "an edit removes a tool call or a tool output",
             PlanRule::EditGrows => "a rewritten part does not have fewer tokens than before",
+            PlanRule::ExcerptOutOfRange => {
+                "a run of an excerpt is outside of its text or splits a character"
+            }
+            PlanRule::ExcerptOutOfOrder => "the runs of an excerpt are out of order or overlap",
+            PlanRule::ExcerptTooShort => "a run of an excerpt has fewer than 16 bytes",
             PlanRule::RoleNotAllowed => "inserted text has a role that is not allowed",
             PlanRule::JoinsNothing => "inserted text joins no kept message of its role",
             PlanRule::EmptyInsertion => "it inserts an empty text",

@@ -40,7 +40,7 @@ pub struct Limits {
     /// Bytes that the component may pass to the host in one call: as arguments of a host function, or as its
     /// result.
     pub lifted_bytes: usize,
-    /// Handles that the component may hold at once.
+    /// Handles that the component may hold at once, of resources that it defines itself: the contract has none.
     pub handles: usize,
     /// Calls of host functions.
     pub host_calls: u64,
@@ -52,6 +52,8 @@ pub struct Limits {
     pub pieces: usize,
     /// Edits of a plan.
     pub edits: usize,
+    /// Runs of all excerpts of a plan together.
+    pub runs: usize,
     /// Reasons of a plan. Also the maximum number of metrics that are read from a report.
     pub annotations: usize,
 }
@@ -71,6 +73,7 @@ impl Limits {
         with_inserted_bytes inserted_bytes: usize;
         with_pieces pieces: usize;
         with_edits edits: usize;
+        with_runs runs: usize;
         with_annotations annotations: usize;
     }
 }
@@ -92,6 +95,7 @@ impl Default for Limits {
             inserted_bytes: 1 << 20,
             pieces: 100_000,
             edits: 100_000,
+            runs: 100_000,
             annotations: 20_000,
         }
     }
@@ -102,6 +106,7 @@ impl Default for Limits {
 pub(crate) struct PlanLimits {
     pub(crate) pieces: usize,
     pub(crate) edits: usize,
+    pub(crate) runs: usize,
     pub(crate) inserted_bytes: usize,
     pub(crate) annotations: usize,
 }
@@ -111,6 +116,7 @@ impl Limits {
         PlanLimits {
             pieces: self.pieces,
             edits: self.edits,
+            runs: self.runs,
             inserted_bytes: self.inserted_bytes,
             annotations: self.annotations,
         }

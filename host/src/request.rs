@@ -113,10 +113,15 @@ pub enum Pins {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Policy {
-    /// Whether a plan may rewrite tool outputs.
+    /// Whether a plan may replace tool outputs by words of its own. Without this and `rewrite-assistant`, all
+    /// that stays of a conversation is verbatim.
     pub rewrite_outputs: bool,
     /// Whether a plan may rewrite the assistant's text.
     pub rewrite_assistant: bool,
+    /// Whether a plan may keep excerpts of tool outputs, and the host may shorten outputs that the model has
+    /// not seen. With `rewrite-assistant`, also excerpts of the assistant's text. An excerpt is verbatim, and
+    /// the host says where text is missing.
+    pub excerpts: bool,
     /// Whether a plan may remove media, such as pictures, from kept messages.
     pub remove_media: bool,
     /// Highest role of inserted text, if the format has it.
@@ -129,6 +134,7 @@ impl Policy {
     setters! {
         with_rewrite_outputs rewrite_outputs: bool;
         with_rewrite_assistant rewrite_assistant: bool;
+        with_excerpts excerpts: bool;
         with_remove_media remove_media: bool;
         with_summary_role summary_role: SummaryRole;
         with_thinking thinking: ThinkingPolicy;
@@ -170,6 +176,7 @@ impl Default for Policy {
         Self {
             rewrite_outputs: true,
             rewrite_assistant: false,
+            excerpts: true,
             remove_media: false,
             summary_role: SummaryRole::User,
             thinking: ThinkingPolicy::Auto,

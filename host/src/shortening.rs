@@ -79,7 +79,7 @@ impl Unseen {
         statuses: &[UnitStatus],
     ) -> Self {
         let mut outputs = Vec::new();
-        if policy.rewrite_outputs {
+        if policy.excerpts {
             let answered = conversation.answered();
             let may_change = |unit: &usize| !statuses[*unit].whole;
             for unit in unseen::units(conversation).filter(may_change) {

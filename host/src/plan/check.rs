@@ -8,6 +8,7 @@ use baler_conversation::marks::{self, By, Purpose};
 use baler_conversation::message::{Content, Message, Part};
 use baler_conversation::{Role, UnitKind};
 
+use super::excerpt::Excerptable;
 use super::{
     Author, Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span,
 };
@@ -74,7 +75,7 @@ pub(crate) fn check(
 }
 
 fn check_limits(plan: &Plan, limits: PlanLimits) -> Result<(), Fault> {
-    let mut edits = 0;
+    let (mut edits, mut runs) = (0, 0);
     let mut bytes = 0usize;
     for piece in &plan.pieces {
         match piece {
@@ -82,8 +83,10 @@ fn check_limits(plan: &Plan, limits: PlanLimits) -> Result<(), Fault> {
             Piece::Rewrite { edits: list, .. } => {
                 edits += list.len();
                 for edit in list {
-                    if let Change::Text(text) = &edit.change {
-                        bytes = bytes.saturating_add(text.len());
+                    match &edit.change {
+                        Change::Text(text) => bytes = bytes.saturating_add(text.len()),
+                        Change::Excerpt(own) => runs += own.len(),
+                        Change::Remove => {}
                     }
                 }
             }
@@ -93,6 +96,7 @@ fn check_limits(plan: &Plan, limits: PlanLimits) -> Result<(), Fault> {
     for (what, amount, limit) in [
         (Quantity::Pieces, plan.pieces.len(), limits.pieces),
         (Quantity::Edits, edits, limits.edits),
+        (Quantity::Runs, runs, limits.runs),
         (Quantity::InsertedBytes, bytes, limits.inserted_bytes),
         (
             Quantity::Annotations,
@@ -317,6 +321,7 @@ impl Checker<'_> {
                     .ok_or(PlanRule::EditOutOfRange)?;
                 let text = match edit.change {
                     Change::Text(text) => Some(self.new_text(unit, place, &text)?),
+                    Change::Excerpt(runs) => Some(self.excerpt(unit, place, &runs)?),
                     Change::Remove => {
                         let left = removable
                             .entry(place.0)
@@ -349,6 +354,37 @@ impl Checker<'_> {
         }
     }
 
+    /// The text of an excerpt in its mark.
+    fn excerpt(
+        &self,
+        unit: usize,
+        place: (usize, usize),
+        runs: &[std::ops::Range<u32>],
+    ) -> Result<String, PlanRule> {
+        if !is_excerptable(self.situation, unit, place) {
+            return Err(PlanRule::EditNotAllowed);
+        }
+        let conversation = &self.situation.conversation;
+        let (message, part) = conversation
+            .messages(unit)
+            .get(place.0)
+            .and_then(|message| Some((message, message.parts.get(place.1)?)))
+            .ok_or(PlanRule::EditOutOfRange)?;
+        let site = message.site(part).ok_or(PlanRule::EditNotAllowed)?;
+        let opened = conversation.opened(message, part);
+        let earlier = opened.as_ref().map(|mark| mark.purpose);
+        let text = match (opened, &part.content) {
+            (Some(opened), _) => opened.text.into(),
+            (None, Content::Output(output)) => output.text(conversation.source()),
+            (None, Content::Text(place)) => conversation.text(place),
+            _ => return Err(PlanRule::EditNotAllowed),
+        };
+        let excerpt =
+            Excerptable::of(self.situation, unit, &text, earlier).excerpt(runs)?;
+        let marked = marks::wrap(conversation.key(), Purpose::Excerpt, site, By::Host, &excerpt);
+        self.smaller(unit, place, marked)
+    }
+
     fn new_text(&self, unit: usize, place: (usize, usize), text: &str) -> Result<String, PlanRule> {
         if !is_rewritable(self.situation, unit, place) {
             return Err(PlanRule::EditNotAllowed);
@@ -361,6 +397,17 @@ impl Checker<'_> {
             .ok_or(PlanRule::EditNotAllowed)?;
         let by = By::Strategy(self.by.name);
         let marked = marks::wrap(conversation.key(), Purpose::Rewritten, site, by, text);
+        self.smaller(unit, place, marked)
+    }
+
+    /// Returns a new text, in its mark, if it costs fewer tokens than the text that it replaces.
+    fn smaller(
+        &self,
+        unit: usize,
+        place: (usize, usize),
+        marked: String,
+    ) -> Result<String, PlanRule> {
+        let conversation = &self.situation.conversation;
         let before = conversation.text_tokens(unit, place);
         if conversation.tokenizer().count(&marked) < before {
             Ok(marked)
@@ -412,31 +459,50 @@ pub(super) fn thinking_removed<'a>(
     contents.filter(|content| content.is_thinking()).count()
 }
 
-/// Whether a plan may replace the text of a part, given by message and part of its unit: the policy
-/// lets it, the caller did not say that the unit stays, and where it is an output the model has seen it.
-pub(crate) fn is_rewritable(
+/// Whether a plan may replace the text of a part, given by message and part of its unit: the policy lets it,
+/// the caller did not say that the unit stays, and if the part is an output, the model has seen it.
+pub(crate) fn is_rewritable(situation: &Situation, unit: usize, place: (usize, usize)) -> bool {
+    let policy = &situation.request.policy;
+    is_editable(
+        situation,
+        unit,
+        place,
+        policy.rewrite_outputs,
+        policy.rewrite_assistant,
+    )
+}
+
+/// Whether a plan may keep an excerpt of a part, given by message and part of its unit. The assistant's text
+/// needs the same right as for other words: a model repeats the form of its own messages.
+pub(crate) fn is_excerptable(situation: &Situation, unit: usize, place: (usize, usize)) -> bool {
+    let policy = &situation.request.policy;
+    is_editable(
+        situation,
+        unit,
+        place,
+        policy.excerpts,
+        policy.excerpts && policy.rewrite_assistant,
+    )
+}
+
+fn is_editable(
     situation: &Situation,
     unit: usize,
     (message, part): (usize, usize),
+    outputs: bool,
+    assistant: bool,
 ) -> bool {
-    let policy = &situation.request.policy;
-    let conversation = &situation.conversation;
-    let Some(own) = conversation.messages(unit).get(message) else {
+    let Some(own) = situation.conversation.messages(unit).get(message) else {
         return false;
     };
-    if situation.stays_whole(unit) {
+    if situation.stays_whole(unit) || own.opaque {
         return false;
     }
     match own.parts.get(part).map(|part| &part.content) {
         Some(Content::Output(output)) => {
-            policy.rewrite_outputs
-                && output.has_replaceable_text()
-                && !own.opaque
-                && !situation.is_unseen(unit, message)
+            outputs && output.has_replaceable_text() && !situation.is_unseen(unit, message)
         }
-        Some(Content::Text(_)) => {
-            policy.rewrite_assistant && own.role == Role::Assistant && !own.opaque
-        }
+        Some(Content::Text(_)) => assistant && own.role == Role::Assistant,
         _ => false,
     }
 }

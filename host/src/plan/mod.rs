@@ -2,6 +2,7 @@
 
 mod apply;
 mod check;
+mod excerpt;
 mod gaps;
 mod shorten;
 mod shortened;
@@ -11,7 +12,7 @@ mod tests;
 use baler_conversation::Role;
 
 pub(crate) use apply::{Applied, apply, without_thinking};
-pub(crate) use check::{CheckedPlan, check, is_removable, is_rewritable};
+pub(crate) use check::{CheckedPlan, check, is_excerptable, is_removable, is_rewritable};
 pub(crate) use shortened::Shortened;
 
 /// Who made a plan.
@@ -73,6 +74,8 @@ pub(crate) struct Edit {
 pub(crate) enum Change {
     /// Replaces the text, by a shorter one.
     Text(String),
+    /// Keeps these bytes of the text, in order.
+    Excerpt(Vec<std::ops::Range<u32>>),
     /// Leaves the part out.
     Remove,
 }

@@ -8,6 +8,7 @@ use baler_conversation::json;
 use baler_conversation::marks::{self, By, Purpose};
 use baler_conversation::message::Content;
 
+use crate::plan::excerpt::Excerptable;
 use crate::plan::gaps::{self, Body};
 use crate::shortening::UnseenOutput;
 use crate::situation::Situation;
@@ -35,15 +36,6 @@ const TRIES: usize = 12;
 /// works if one part of the text has far more tokens for its bytes than another.
 const GUESSES: usize = 4;
 
-/// Beginning of the first line of a shortened output.
-const HEAD: &str = "[This output was too long for the context window and is shortened";
-
-/// Text before the reference in this line.
-const WHOLE: &str = "; whole: ";
-
-/// Text before a reference to a text that was already shortened: without an archive, or by a strategy.
-const LONGER: &str = "; longer: ";
-
 /// Returns the text of an output in at most `cap` tokens, in its mark, and its tokens. `None` if the output
 /// has no more than that already, or would not become smaller.
 pub(crate) fn shortened(
@@ -62,25 +54,16 @@ pub(crate) fn shortened(
         return None;
     };
     let opened = conversation.opened(message, part);
-    let rewritten = opened
-        .as_ref()
-        .filter(|mark| mark.purpose == Purpose::Rewritten)
-        .map(|mark| mark.is_hosts);
+    let earlier = opened.as_ref().map(|mark| mark.purpose);
     let text = match opened {
         Some(opened) => opened.text,
         None => found.text(conversation.source()).into_owned(),
     };
-    let (head, body) = head(situation, output, &text, rewritten);
+    let Excerptable { head, body, .. } = Excerptable::of(situation, output.unit, &text, earlier);
     let errors = error_lines(&body);
     let write = |room: usize| {
         let text = format!("{head}{}", body_within(&body, &errors, room));
-        let marked = marks::wrap(
-            conversation.key(),
-            Purpose::Rewritten,
-            site,
-            By::Host,
-            &text,
-        );
+        let marked = marks::wrap(conversation.key(), Purpose::Excerpt, site, By::Host, &text);
         let tokens = conversation.tokenizer().count(&marked);
         (marked, tokens)
     };
@@ -155,38 +138,6 @@ fn is_most_of(found: usize, most: usize) -> bool {
     found >= most / 8 * 7
 }
 
-/// Returns the first line of the shortened text, and the body. A text that the host shortened before keeps
-/// its line with the reference to the whole; any other text that begins like such a line gets a line above
-/// it. `rewritten` is `Some` for a text in a mark, and says whether the host wrote it.
-fn head<'a>(
-    situation: &Situation,
-    output: &UnseenOutput,
-    text: &'a str,
-    rewritten: Option<bool>,
-) -> (String, Body<'a>) {
-    let earlier = text
-        .split_once('\n')
-        .filter(|(line, _)| rewritten == Some(true) && line.starts_with(HEAD));
-    let body = match earlier {
-        Some((line, body)) => {
-            let body = Body::shortened_before(body);
-            let has_reference = line.contains(WHOLE) || line.contains(LONGER);
-            // A text that was shortened without an archive gets a reference once there is an archive.
-            if has_reference || !situation.archived {
-                return (format!("{line}\n"), body);
-            }
-            body
-        }
-        None => Body::whole(text),
-    };
-    let names = if rewritten.is_some() { LONGER } else { WHOLE };
-    let reference = situation
-        .reference(output.unit)
-        .map(|reference| format!("{names}{reference}"))
-        .unwrap_or_default();
-    (format!("{HEAD}{reference}]\n"), body)
-}
-
 /// Returns about `room` bytes of `body`: its first and last lines, and between them the newest of the lines
 /// `errors`.
 fn body_within(body: &Body<'_>, errors: &[(usize, usize)], room: usize) -> String {
@@ -207,19 +158,17 @@ fn body_within(body: &Body<'_>, errors: &[(usize, usize)], room: usize) -> Strin
     let more = left.saturating_sub(used + 2 * gaps::LENGTH) / 2;
     let first = front(body, share(FIRST) + more);
     let last = first.max(back(body, share(LAST) + more));
+    let mut runs = Vec::with_capacity(errors.len() + 2);
+    runs.push(0..first);
+    runs.extend(
+        errors
+            .into_iter()
+            .map(|(start, end)| start..end.min(last))
+            .filter(|run| !run.is_empty()),
+    );
+    runs.push(last..text.len());
     let mut written = String::with_capacity(room + 4 * gaps::LENGTH);
-    written.push_str(&text[..first]);
-    let mut at = first;
-    for (start, end) in errors {
-        let (start, end) = (start.max(at), end.min(last));
-        if start < end {
-            body.leave_out(&mut written, at..start);
-            written.push_str(&text[start..end]);
-            at = end;
-        }
-    }
-    body.leave_out(&mut written, at..last);
-    written.push_str(&text[last..]);
+    body.write(&mut written, &runs);
     written
 }
 

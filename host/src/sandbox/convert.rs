@@ -9,8 +9,8 @@ use super::bindings::v0_1::{history, model, strategy};
 use crate::bounded::bounded;
 use crate::fault::DeclaredFailure;
 use crate::plan::{
-    Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span, is_removable,
-    is_rewritable,
+    Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span, is_excerptable,
+    is_removable, is_rewritable,
 };
 use crate::report::{Answer, Decision, Introspection, Metric, MetricValue, Report};
 use crate::request::Trigger;
@@ -94,6 +94,9 @@ fn part_out(
     }
     if is_rewritable(situation, unit, place) {
         traits |= history::PartTraits::REWRITABLE;
+    }
+    if is_excerptable(situation, unit, place) {
+        traits |= history::PartTraits::EXCERPTABLE;
     }
     if is_removable(situation, unit, message, part) {
         traits |= history::PartTraits::REMOVABLE;
@@ -244,6 +247,9 @@ fn piece(piece: strategy::Piece) -> Piece {
                     part: edit.part,
                     change: match edit.change {
                         strategy::Change::Text(text) => Change::Text(text),
+                        strategy::Change::Excerpt(runs) => Change::Excerpt(
+                            runs.into_iter().map(|run| run.start..run.end).collect(),
+                        ),
                         strategy::Change::Remove => Change::Remove,
                     },
                 })
