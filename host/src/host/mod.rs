@@ -338,7 +338,7 @@ impl Host {
         attempt.record_usage(call.usage, request.free_text_in_receipt);
         let failure = call.result.as_ref().err();
         self.quarantine.judge(key, failure, call.has_started);
-        attempt.decided(call.result, request.free_text_in_receipt)
+        attempt.record_decision(call.result, request.free_text_in_receipt)
     }
 
     /// Ends the quarantine of all strategies.
