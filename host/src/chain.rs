@@ -250,7 +250,7 @@ impl Host {
             && (outcome.is_ok() || faulted.insert(*key))
         {
             let failure = outcome.as_ref().err();
-            self.quarantine.judge(key, failure, call.has_started);
+            self.quarantine.record_call(key, failure, call.has_started);
         }
         match outcome {
             Ok(Some(accepted)) => {

@@ -10,7 +10,7 @@ use crate::model::Spending;
 use crate::once::OncePerUnit;
 use crate::reference::reference;
 use crate::request::{Budget, MIN_UNPROTECTED_TOKENS, Request, ThinkingPolicy};
-use crate::shortening::{self, Free, Unseen};
+use crate::shortening::{self, Unseen, UnseenBudget};
 use crate::unit_status::{UnitStatus, unit_statuses};
 
 /// A request for one conversation, worked out.
@@ -140,7 +140,7 @@ impl Situation {
         let free = free.saturating_sub(shortening::share_of_others(free, others, fit));
         let shortest = self.unseen.tokens_at(shortening::LEAST_TOKENS);
         let bytes_beside = bytes.saturating_sub(to_usize(self.unseen.bytes_at(u32::MAX)));
-        let cap = self.unseen.cap_for(Free {
+        let cap = self.unseen.cap_for(UnseenBudget {
             tokens: shortest + u64::from(free),
             bytes: self.max_bytes.saturating_sub(bytes_beside) as u64,
         });

@@ -9,7 +9,7 @@ use crate::attempt::micros;
 use crate::fault::{Fault, Quantity};
 use crate::plan::{Applied, CheckedPlan, Plan, Reason, Shortened, apply, check};
 use crate::receipt::Stages;
-use crate::shortening::Free;
+use crate::shortening::UnseenBudget;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
 
@@ -153,7 +153,7 @@ fn apply_and_read(
         };
         let bytes = (unseen.bytes_at(cap) + situation.max_bytes as u64)
             .saturating_sub(after.bytes() as u64);
-        let next = unseen.cap_for(Free {
+        let next = unseen.cap_for(UnseenBudget {
             tokens: (used + u64::from(target)).saturating_sub(tokens),
             bytes,
         });
