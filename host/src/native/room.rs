@@ -19,7 +19,7 @@ impl Room {
     pub(crate) fn of(situation: &Situation) -> Self {
         let protected: Vec<bool> = situation.protected().collect();
         let mut room = Self {
-            tokens: situation.left_beside(&protected),
+            tokens: situation.left_without_text(&protected),
             bytes: situation.max_bytes_of_units(),
             media: situation.max_media,
         };

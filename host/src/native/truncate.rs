@@ -94,7 +94,7 @@ fn make_room_for_notes(situation: &Situation, kept: &mut [bool], note: Option<u3
         Some(note) if kept.contains(&false) => {
             situation.left_for_text(kept).is_none_or(|left| left < note)
         }
-        _ => situation.are_too_many(kept),
+        _ => situation.exceeds_target(kept),
     };
     let may_go: Vec<usize> = (0..kept.len())
         .filter(|unit| kept[*unit] && !situation.is_protected(*unit))

@@ -453,7 +453,7 @@ pub(crate) fn is_removable(
     }
     match &part.content {
         Content::Media(_) => situation.request.policy.remove_media && !message.opaque,
-        content if content.is_thinking() => situation.may_lose_thinking(unit),
+        content if content.is_thinking() => situation.may_remove_thinking(unit),
         _ => false,
     }
 }
