@@ -121,7 +121,8 @@ impl Host {
         let mut why = Unchanged::NoProgress;
         let whole = self.whole_chain(chain, situation);
         let named = chain.len();
-        // A strategy that occurs several times is counted once: otherwise a chain could quarantine it at once.
+        // A strategy that occurs several times is counted once: otherwise a chain could quarantine it at
+        // once.
         let mut faulted = HashSet::new();
         for (index, strategy) in whole.into_iter().enumerate() {
             if situation.is_over() {
@@ -181,8 +182,8 @@ impl Host {
         Ending::Unchanged(why)
     }
 
-    /// Returns the chain with the native strategies that it lacks at its end. Below the floor there is nothing
-    /// to decide, because only protected units stay: the chain is `native:truncate` alone.
+    /// Returns the chain with the native strategies that it lacks at its end. Below the floor there is
+    /// nothing to decide, because only protected units stay: the chain is `native:truncate` alone.
     fn whole_chain(&self, chain: &[Strategy], situation: &Situation) -> Vec<Strategy> {
         if !situation.below_floor.is_empty() {
             return vec![Strategy::truncate()];

@@ -11,9 +11,9 @@ pub(crate) enum Links {
     Refused,
 }
 
-/// Opens a regular file, called `shown` in errors; `None` if it does not exist. Opening a pipe would wait forever
-/// for a writer, so the file is opened without waiting. Its kind is checked afterwards, when nobody can replace
-/// it any more.
+/// Opens a regular file, called `shown` in errors; `None` if it does not exist. Opening a pipe would wait
+/// forever for a writer, so the file is opened without waiting. Its kind is checked afterwards, when nobody
+/// can replace it any more.
 pub(crate) fn open_regular(place: &Path, links: Links, shown: &str) -> io::Result<Option<File>> {
     let mut options = File::options();
     options.read(true);

@@ -41,8 +41,8 @@ impl Quarantine {
         }
     }
 
-    /// Returns whether a fault counts. `is_unprovoked` says that no conversation and no request can have caused
-    /// it.
+    /// Returns whether a fault counts. `is_unprovoked` says that no conversation and no request can have
+    /// caused it.
     pub(crate) fn counts(&self, is_unprovoked: bool) -> bool {
         match self.counted {
             CountedFaults::All => true,
@@ -83,8 +83,8 @@ impl Quarantine {
         }
     }
 
-    /// Returns whether a strategy may run now. After the cool-down it admits one call; further calls wait for the
-    /// result of that call, or for another cool-down.
+    /// Returns whether a strategy may run now. After the cool-down it admits one call; further calls wait for
+    /// the result of that call, or for another cool-down.
     pub(crate) fn admits(&self, key: &ContentHash, now: Instant) -> bool {
         let mut records = self.lock();
         let Some(record) = records.get_mut(key) else {

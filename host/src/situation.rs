@@ -53,8 +53,8 @@ pub(crate) struct Situation {
 }
 
 impl Situation {
-    /// Returns the tokens that the mark of the strategy called `name` and a separate message add to an inserted
-    /// text.
+    /// Returns the tokens that the mark of the strategy called `name` and a separate message add to an
+    /// inserted text.
     pub(crate) fn insertion_overhead_for(&self, name: &str) -> u32 {
         let own = self.conversation.insertion_tokens(name);
         self.insertion_overhead.max(own)
@@ -122,8 +122,8 @@ impl Situation {
             .saturating_add(MIN_UNPROTECTED_TOKENS.min(others / 2))
     }
 
-    /// Shortens unseen outputs if protected units do not fit otherwise, or leave almost nothing for other units
-    /// and a summary. Shortens them no more than necessary.
+    /// Shortens unseen outputs if protected units do not fit otherwise, or leave almost nothing for other
+    /// units and a summary. Shortens them no more than necessary.
     fn share_with_unseen(&mut self) {
         if self.unseen.outputs().is_empty() {
             return;
@@ -214,8 +214,8 @@ impl Situation {
         self.conversation.units()
     }
 
-    /// Returns whether a plan may remove the thinking of a unit. Providers require the thinking of an unfinished
-    /// turn, and models that bind thinking to earlier content accept no gap in it.
+    /// Returns whether a plan may remove the thinking of a unit. Providers require the thinking of an
+    /// unfinished turn, and models that bind thinking to earlier content accept no gap in it.
     pub(crate) fn may_remove_thinking(&self, unit: usize) -> bool {
         self.thinking_is_removable
             .get(unit, || self.compute_may_remove_thinking(unit))
@@ -285,8 +285,8 @@ impl Situation {
             .saturating_sub(self.tokens_of_units(kept, None))
     }
 
-    /// Returns the tokens that the `kept` units and the host's notes between them leave for a text in the place
-    /// of the first unit that is not kept; `None` if they exceed the target themselves.
+    /// Returns the tokens that the `kept` units and the host's notes between them leave for a text in the
+    /// place of the first unit that is not kept; `None` if they exceed the target themselves.
     pub(crate) fn left_for_text(&self, kept: &[bool]) -> Option<u32> {
         let text = kept.iter().position(|kept| !kept);
         self.target().checked_sub(self.tokens_of_units(kept, text))
@@ -297,8 +297,8 @@ impl Situation {
         self.tokens_of_units(kept, None) > self.target()
     }
 
-    /// Returns the tokens of the `kept` units, of the overhead, and of the host's notes ([`count_notes`]). A text
-    /// that a strategy inserts before the removed unit `text` is not counted.
+    /// Returns the tokens of the `kept` units, of the overhead, and of the host's notes ([`count_notes`]). A
+    /// text that a strategy inserts before the removed unit `text` is not counted.
     fn tokens_of_units(&self, kept: &[bool], text: Option<usize>) -> u32 {
         self.tokens_under(self.unseen.cap(), kept, text)
     }
@@ -320,8 +320,8 @@ fn to_usize(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Returns the first unit after the newest finished turn. A finished turn ends with a step without calls that a
-/// user message follows.
+/// Returns the first unit after the newest finished turn. A finished turn ends with a step without calls that
+/// a user message follows.
 fn first_unfinished(conversation: &Conversation) -> usize {
     let units = conversation.units();
     let is_answer =
@@ -338,8 +338,8 @@ fn around_units(conversation: &Conversation) -> usize {
     conversation.bytes().saturating_sub(units)
 }
 
-/// Returns how many of the host's notes a result of the `kept` units needs. A text before the removed unit `text`
-/// makes a note there unnecessary.
+/// Returns how many of the host's notes a result of the `kept` units needs. A text before the removed unit
+/// `text` makes a note there unnecessary.
 fn count_notes(conversation: &Conversation, kept: &[bool], text: Option<usize>) -> u32 {
     let mut before = None;
     // Movable instructions wait until the next message of the model, and are written before it.

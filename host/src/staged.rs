@@ -17,14 +17,14 @@ const STALE: Duration = Duration::from_secs(60 * 60);
 /// Maximum number of tries to create a file, which another process may remove before it is locked.
 const TRIES: usize = 16;
 
-/// Names of unfinished files in the state folder: the prefix, and the number of random letters and digits after
-/// it.
+/// Names of unfinished files in the state folder: the prefix, and the number of random letters and digits
+/// after it.
 const CURRENT: (&str, usize) = (".baler-staged-", 16);
 /// Names of unfinished files of earlier versions of baler, which did not lock them.
 const EARLIER: (&str, usize) = (".tmp", 6);
 
-/// Creates an empty file in `folder` that only its owner can read, and locks it. Its name is `prefix`, `letters`
-/// random letters and digits, and `suffix`.
+/// Creates an empty file in `folder` that only its owner can read, and locks it. Its name is `prefix`,
+/// `letters` random letters and digits, and `suffix`.
 pub(crate) fn begin(
     folder: &Path,
     prefix: &str,

@@ -33,10 +33,10 @@ pub(crate) fn units(conversation: &Conversation) -> Range<usize> {
     }
 }
 
-/// Returns the units with results of the provider's own tools after the model's last text, if the request ends
-/// with them: the turn was paused, and the request exists to continue it. The model has not answered these
-/// results yet, and nothing calls the tools again. In a session log the range is empty: what ends a log was
-/// answered.
+/// Returns the units with results of the provider's own tools after the model's last text, if the request
+/// ends with them: the turn was paused, and the request exists to continue it. The model has not answered
+/// these results yet, and nothing calls the tools again. In a session log the range is empty: what ends a log
+/// was answered.
 pub(crate) fn paused(conversation: &Conversation) -> Range<usize> {
     let units = conversation.units();
     let mut paused = 0..0;
@@ -80,9 +80,9 @@ pub(crate) fn last_words(conversation: &Conversation, unseen: &Range<usize>) -> 
     (is_said && !unseen.is_empty()).then(|| units.partition_point(|unit| unit.end() <= last))
 }
 
-/// Returns the unit of the model's last answer, if without it the result would end with outputs of a protected
-/// unit. The model has answered these outputs. Without the answer they would count as unseen: the model would
-/// answer them again, and the next compaction would shorten them (invariant I3).
+/// Returns the unit of the model's last answer, if without it the result would end with outputs of a
+/// protected unit. The model has answered these outputs. Without the answer they would count as unseen: the
+/// model would answer them again, and the next compaction would shorten them (invariant I3).
 pub(crate) fn required_answer(conversation: &Conversation, protected: &[bool]) -> Option<usize> {
     let answered = conversation.answered();
     let answer = conversation

@@ -109,8 +109,8 @@ fn new_warning(before: &Conversation, after: &Conversation) -> Option<Rule> {
 /// Maximum number of times that a plan is applied until unseen outputs use the budget that it leaves.
 const MAX_APPLICATIONS: usize = 3;
 
-/// Applies a plan and reads the result. Unseen outputs get the budget that the plan leaves: they are shortened
-/// only if that is too little for them, and no more than necessary.
+/// Applies a plan and reads the result. Unseen outputs get the budget that the plan leaves: they are
+/// shortened only if that is too little for them, and no more than necessary.
 fn apply_and_read(
     checked: &CheckedPlan,
     situation: &Situation,

@@ -148,8 +148,8 @@ struct KeptMessage<'a> {
     text: Cow<'a, str>,
 }
 
-/// Movable instructions that wait for the next message of the model, because they may only come directly before
-/// such a message (ANTH-1).
+/// Movable instructions that wait for the next message of the model, because they may only come directly
+/// before such a message (ANTH-1).
 #[derive(Debug, Default)]
 struct WaitingInstructions<'a> {
     messages: Vec<KeptMessage<'a>>,
@@ -298,7 +298,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the messages of a kept unit with `edits`, in order of message and part, and returns its outcome.
+    /// Writes the messages of a kept unit with `edits`, in order of message and part, and returns its
+    /// outcome.
     fn unit(
         &mut self,
         unit: usize,
@@ -341,8 +342,8 @@ impl<'a> Writer<'a> {
         outcome
     }
 
-    /// Writes a message without edits, given with its unit and its index, and returns whether its thinking had
-    /// to be removed. A message of nothing but thinking is removed completely.
+    /// Writes a message without edits, given with its unit and its index, and returns whether its thinking
+    /// had to be removed. A message of nothing but thinking is removed completely.
     fn write_unedited(
         &mut self,
         message: &'a Message,

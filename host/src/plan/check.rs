@@ -120,8 +120,8 @@ struct Checker<'a> {
     joins: HashMap<usize, Joins>,
     /// Insertions that join the next kept message: piece, role, text.
     waiting: Vec<(usize, Role, String)>,
-    /// The unit that a text can join at its end: the last one, if it is kept unedited and no other text follows
-    /// it.
+    /// The unit that a text can join at its end: the last one, if it is kept unedited and no other text
+    /// follows it.
     kept_before: Option<usize>,
 }
 
@@ -234,9 +234,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns whether a text of this role can join a unit: a single user or instructions message that accepts
-    /// further parts. Nothing joins a step, because text before its outputs would separate them from their
-    /// calls.
+    /// Returns whether a text of this role can join a unit: a single user or instructions message that
+    /// accepts further parts. Nothing joins a step, because text before its outputs would separate them from
+    /// their calls.
     fn can_be_joined(&self, unit: usize, role: Role) -> bool {
         let conversation = &self.situation.conversation;
         let kind = conversation.units().get(unit).map(|unit| unit.kind);
@@ -245,9 +245,9 @@ impl Checker<'_> {
                 if message.role == role && message.content.is_some() && message.outputs().next().is_none())
     }
 
-    /// Returns whether a text that should join a unit becomes a separate message next to it, because the unit is
-    /// protected. In a protected unit the text could never be removed: each later floor would count it, and a
-    /// strategy could use up the whole budget with it.
+    /// Returns whether a text that should join a unit becomes a separate message next to it, because the unit
+    /// is protected. In a protected unit the text could never be removed: each later floor would count it,
+    /// and a strategy could use up the whole budget with it.
     fn needs_separate_message(&self, unit: usize) -> bool {
         self.situation.is_protected(unit)
     }
@@ -267,8 +267,8 @@ impl Checker<'_> {
         if text.trim().is_empty() {
             return Err(PlanRule::EmptyInsertion);
         }
-        // A digest reads the headings of sealed texts, and attributes the text below some of them to the user. So
-        // only strategies that write digests may use these headings.
+        // A digest reads the headings of sealed texts, and attributes the text below some of them to the
+        // user. So only strategies that write digests may use these headings.
         let text = match self.author.writes_digests {
             true => text,
             false => without_headings(&text),

@@ -1,13 +1,13 @@
 //! Gaps: lines of the host in a shortened output that say how much is missing at their place.
 //!
-//! A text that is shortened again already has gaps. A new gap counts an old gap inside it as the text that the
-//! old one replaced, so the gaps of a text and the text between them always add up to the whole output.
+//! A text that is shortened again already has gaps. A new gap counts an old gap inside it as the text that
+//! the old one replaced, so the gaps of a text and the text between them always add up to the whole output.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Beginning of each gap. A line of the output itself that begins like this gets a backslash before it, so that
-/// it does not count as a gap when the text is shortened again.
+/// Beginning of each gap. A line of the output itself that begins like this gets a backslash before it, so
+/// that it does not count as a gap when the text is shortened again.
 const BEGIN: &str = "[…";
 
 /// Characters with which the rest of a cut line must not begin after a gap, for the same reason.
@@ -96,8 +96,8 @@ impl<'a> Body<'a> {
         line.starts_with(BEGIN)
     }
 
-    /// Returns the end of a piece that should end at `at` or earlier: not within a gap, and not directly after
-    /// one.
+    /// Returns the end of a piece that should end at `at` or earlier: not within a gap, and not directly
+    /// after one.
     pub(super) fn end_at(&self, at: usize) -> usize {
         let index = self.markers.partition_point(|(place, _)| place.start < at);
         let Some((place, _)) = index.checked_sub(1).map(|last| &self.markers[last]) else {
@@ -110,8 +110,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Returns the start of a piece that should begin at `at` or later: not within a gap, and not directly before
-    /// one.
+    /// Returns the start of a piece that should begin at `at` or later: not within a gap, and not directly
+    /// before one.
     pub(super) fn start_at(&self, at: usize) -> usize {
         let index = self.markers.partition_point(|(place, _)| place.end <= at);
         let at = match self.markers.get(index) {

@@ -22,8 +22,8 @@ pub(crate) struct Author<'a> {
     pub(crate) writes_digests: bool,
 }
 
-/// A plan of a strategy. Its pieces, in order, are the new conversation. A unit that no piece names is removed.
-/// A plan is not trusted until it is checked.
+/// A plan of a strategy. Its pieces, in order, are the new conversation. A unit that no piece names is
+/// removed. A plan is not trusted until it is checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Plan {
     /// The pieces, in order.

@@ -312,7 +312,8 @@ mod tests {
         body_within(&body, &error_lines(&body), room)
     }
 
-    /// Shortens an output of this text, the newest of a conversation, to each of `caps`, and returns the tokens.
+    /// Shortens an output of this text, the newest of a conversation, to each of `caps`, and returns the
+    /// tokens.
     fn shortened_to(text: &str, caps: impl Fn(u32) -> Vec<u32>) -> Vec<(u32, Option<u32>)> {
         let call =
             json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}});

@@ -94,8 +94,8 @@ impl Transcript {
         prompt
     }
 
-    /// Removes the oldest units: half of them, or those that do not fit into `fits` tokens. A single unit loses
-    /// its first half. Returns `false` if nothing more can be removed.
+    /// Removes the oldest units: half of them, or those that do not fit into `fits` tokens. A single unit
+    /// loses its first half. Returns `false` if nothing more can be removed.
     pub(super) fn shorten(&mut self, counter: &Tokenizer, fits: Option<u32>) -> bool {
         if self.units.len() < 2 {
             let Some(only) = self
@@ -135,8 +135,9 @@ impl Transcript {
 
 /// Returns a message as text: `Label: text` (PL-S20), its calls (PL-N9), and its outputs.
 ///
-/// Only at the beginning of a part can a line begin with a label or a bracket of the transcript, whatever texts
-/// and names contain. So conversations with different contents or speakers never give the same transcript.
+/// Only at the beginning of a part can a line begin with a label or a bracket of the transcript, whatever
+/// texts and names contain. So conversations with different contents or speakers never give the same
+/// transcript.
 fn paragraphs(conversation: &Conversation, message: &Message) -> Vec<String> {
     let label = match message.role {
         Role::User => "User",
@@ -238,8 +239,8 @@ fn flush(lines: &mut Vec<String>, paragraphs: &mut Vec<String>) {
     }
 }
 
-/// Adds a bracketed line. A paragraph that begins with one gets a line with only the label before it, which no
-/// text can imitate.
+/// Adds a bracketed line. A paragraph that begins with one gets a line with only the label before it, which
+/// no text can imitate.
 fn push_bracketed(lines: &mut Vec<String>, label: &str, line: String) {
     if lines.is_empty() {
         lines.push(format!("{label}:"));

@@ -11,8 +11,8 @@ use crate::situation::Situation;
 use crate::strategy::Strategy;
 use crate::verify::accept;
 
-/// Returns a conversation whose unit 1 is a step with pictures after its outputs: in its message 1, parts 0 to 2
-/// are the outputs, and 3 to 5 the pictures. Unit 3 is a message of two pictures.
+/// Returns a conversation whose unit 1 is a step with pictures after its outputs: in its message 1, parts 0
+/// to 2 are the outputs, and 3 to 5 the pictures. Unit 3 is a message of two pictures.
 fn charts() -> Conversation {
     let picture = |data: &str| {
         let source = json!({"type": "base64", "media_type": "image/png", "data": data});

@@ -209,7 +209,7 @@ fn nothing_joins_an_edited_message() {
 }
 
 #[test]
-fn nothing_joins_a_message_before_another_insertion() {
+fn nothing_joins_a_message_after_another_insertion() {
     let conversation = read(&json!({"model": "claude-opus-5", "messages": [
         user("a"), says(&long()), user("b")]}));
     for unit in [0, 2] {

@@ -192,8 +192,8 @@ fn edit() -> impl Strategy<Value = Edit> {
     })
 }
 
-/// What a plan does with a unit. Most plans go through the units in order, so that many of them are valid; some
-/// pieces are out of order.
+/// What a plan does with a unit. Most plans go through the units in order, so that many of them are valid;
+/// some pieces are out of order.
 #[derive(Debug, Clone)]
 enum Choice {
     Keep,
@@ -301,7 +301,8 @@ fn unseen_outputs(conversation: &Conversation) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Checks that every unseen output is in the result with its unchanged call: unchanged, or shortened by the host.
+/// Checks that every unseen output is in the result with its unchanged call: unchanged, or shortened by the
+/// host.
 fn check_unseen(
     before: &Conversation,
     after: &Conversation,

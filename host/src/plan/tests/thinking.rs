@@ -174,8 +174,8 @@ fn mismatch_behavior_error_binds_thinking_of_any_model() {
     assert!(!result.to_string().contains("\"thinking\":\"clock"));
 }
 
-/// The provider ignores thinking that does not fit any more, and all thinking after it. A gap made by a strategy
-/// would make it ignore all thinking after the gap.
+/// The provider ignores thinking that does not fit any more, and all thinking after it. A gap made by a
+/// strategy would make it ignore all thinking after the gap.
 #[test]
 fn mismatch_behavior_drop_keeps_thinking_and_no_plan_removes_it() {
     let conversation = with_mismatch_behavior("drop_block");
@@ -217,8 +217,8 @@ fn thinking_is_kept_before_a_rewritten_output_and_removed_after_it() {
     );
 }
 
-/// Adjacent model messages are one unit while one of them has thinking (ANTH-2), and two afterwards. The answer
-/// is protected, because the outputs before it are (the newest user text is next to them).
+/// Adjacent model messages are one unit while one of them has thinking (ANTH-2), and two afterwards. The
+/// answer is protected, because the outputs before it are (the newest user text is next to them).
 #[tokio::test]
 async fn second_compaction_below_the_floor_changes_nothing_after_thinking_was_removed() {
     let says = |text: &str| {

@@ -15,8 +15,8 @@ struct Spelling {
     model: fn(&str) -> Value,
 }
 
-/// Returns a long conversation: a request, a rule of the user, texts of programs, and messages without either.
-/// All but the request is long, so that with a small budget all old messages are removed.
+/// Returns a long conversation: a request, a rule of the user, texts of programs, and messages without
+/// either. All but the request is long, so that with a small budget all old messages are removed.
 fn talk(spelling: &Spelling, programs: Vec<Value>) -> Vec<Value> {
     let long = "It was a fair day at the pier. ".repeat(40);
     let user = |text: &str| (spelling.user)(&format!("{text} {long}"));
