@@ -78,7 +78,7 @@ impl Host {
             return Ok(wire::Introspection::default());
         };
         match self.introspect(first, ask.config.map(RawValue::get)).await {
-            Ok(said) => Ok(said.into()),
+            Ok(introspection) => Ok(introspection.into()),
             Err(IntrospectError::Host(error)) => Err(error.into()),
             Err(IntrospectError::Native { strategy }) => Ok(wire::Introspection {
                 name: strategy,
@@ -124,14 +124,14 @@ impl Host {
             .units()
             .iter()
             .map(|unit| (unit.first_message, unit.messages));
-        let theirs = ask
+        let of_asking_host = ask
             .units
             .iter()
             .map(|unit| (unit.first_message, unit.messages));
-        if !own.eq(theirs) {
+        if !own.eq(of_asking_host) {
             return Err(AnswerError::Units);
         }
-        let has = |unit: &wire::Unit, name| unit.traits.iter().any(|own| own == name);
+        let has = |unit: &wire::Unit, name| unit.traits.iter().any(|of_unit| of_unit == name);
         // Units that are unseen here too are protected anyway. A pin would prevent that they are shortened.
         let unseen = unseen::units(&conversation);
         let pinned = ask.units.iter().enumerate().filter(|(index, unit)| {
@@ -193,8 +193,8 @@ impl Host {
 /// Returns the tokens by which to stay below the requested budget. The asking host seals marks with another
 /// key, and the digits of its seals may take some tokens more.
 fn margin(situation: &wire::Situation) -> u32 {
-    let room = situation.budget.saturating_sub(situation.floor);
-    (16 + room / 64).min(room)
+    let free = situation.budget.saturating_sub(situation.floor);
+    (16 + free / 64).min(free)
 }
 
 /// Reads a question. Checks the contract first, because a question of another contract may have another form.
@@ -219,6 +219,7 @@ fn to_json(answer: &impl Serialize) -> Result<String, AnswerError> {
         .map_err(|_| AnswerError::Host(HostError::NotWritten { what: "answer" }))
 }
 
+/// Returns the answer for a declared failure.
 fn failed(failure: wire::Failure) -> wire::Report {
     wire::Report {
         outcome: wire::Outcome::Failure(failure),
@@ -226,6 +227,7 @@ fn failed(failure: wire::Failure) -> wire::Report {
     }
 }
 
+/// Converts the result of a compaction to an answer.
 fn report(compaction: Compaction) -> wire::Report {
     let receipt = compaction.receipt();
     let metrics = receipt

@@ -1,4 +1,4 @@
-//! Recording the attempt of one strategy.
+//! Records the attempt of one strategy.
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -11,8 +11,8 @@ use crate::report::{Answer, Decision, Introspection, Metric, MetricValue, Report
 use crate::runner::{CallFailure, CallUsage};
 use crate::strategy::Strategy;
 
-/// The most bytes of each thing that a strategy says in words.
-const WORDS: usize = 2_000;
+/// Maximum bytes of each of a strategy's free-text messages.
+const FREE_TEXT_BYTES: usize = 2_000;
 
 impl Attempt {
     pub(crate) fn of(strategy: &Strategy) -> Self {
@@ -27,7 +27,7 @@ impl Attempt {
         }
     }
 
-    pub(crate) fn record_usage(&mut self, usage: CallUsage, keep_words: bool) {
+    pub(crate) fn record_usage(&mut self, usage: CallUsage, keep_free_text: bool) {
         self.usage = Usage {
             fuel: usage.fuel,
             time_us: u64::try_from(usage.time.as_micros()).unwrap_or(u64::MAX),
@@ -36,20 +36,21 @@ impl Attempt {
             log_lines: usage.log.len() as u64,
             log_lines_dropped: usage.log_dropped,
         };
-        if keep_words && !usage.log.is_empty() {
+        if keep_free_text && !usage.log.is_empty() {
             let log = usage.log.into_iter().map(|(level, text)| LogLine {
                 level,
-                text: bounded(&text, WORDS),
+                text: bounded(&text, FREE_TEXT_BYTES),
             });
             self.free_text.get_or_insert_default().log.extend(log);
         }
     }
 
-    /// A strategy that fails to say whether it is time has no opinion.
-    pub(crate) fn decided(
+    /// Records the answer to whether to compact now, and returns the decision. After a failure the host
+    /// decides.
+    pub(crate) fn record_decision(
         &mut self,
         answer: Result<Decision, CallFailure>,
-        keep_words: bool,
+        keep_free_text: bool,
     ) -> Decision {
         match answer {
             Ok(decision) => {
@@ -57,17 +58,17 @@ impl Attempt {
                 decision
             }
             Err(failure) => {
-                self.record_failure(failure, keep_words);
+                self.record_failure(failure, keep_free_text);
                 Decision::HostDecides
             }
         }
     }
 
-    pub(crate) fn record_failure(&mut self, failure: CallFailure, keep_words: bool) {
+    pub(crate) fn record_failure(&mut self, failure: CallFailure, keep_free_text: bool) {
         self.result = match failure {
             CallFailure::Fault(fault) => AttemptResult::Fault { fault },
-            CallFailure::Declared(failure, words) => {
-                self.say(&words, keep_words);
+            CallFailure::Declared(failure, why) => {
+                self.record_reason(&why, keep_free_text);
                 AttemptResult::Failure { failure }
             }
             CallFailure::Host(error) => AttemptResult::Host {
@@ -76,13 +77,14 @@ impl Attempt {
         };
     }
 
-    pub(crate) fn say(&mut self, words: &str, keep_words: bool) {
-        if keep_words {
-            self.free_text.get_or_insert_default().reason = Some(bounded(words, WORDS));
+    /// Records a strategy's reason as free text, if receipts may hold such text.
+    pub(crate) fn record_reason(&mut self, text: &str, keep_free_text: bool) {
+        if keep_free_text {
+            self.free_text.get_or_insert_default().reason = Some(bounded(text, FREE_TEXT_BYTES));
         }
     }
 
-    /// Whether the strategy declared that it failed.
+    /// Returns the failure that the strategy declared; `None` if it declared none.
     #[must_use]
     pub fn declared_failure(&self) -> Option<DeclaredFailure> {
         match &self.result {
@@ -93,6 +95,7 @@ impl Attempt {
 }
 
 impl Report {
+    /// Returns whether the report has reasons or metrics, which need a declaration.
     pub(crate) fn has_annotations(&self) -> bool {
         let reasons = match &self.answer {
             Answer::Compacted(plan) => !plan.reasons.is_empty(),
@@ -102,17 +105,17 @@ impl Report {
     }
 }
 
-/// A strategy's own figures under the names that it declares, of each name the first. Anything else
-/// could carry text of the conversation into a receipt, as could the order of names that come again.
+/// Returns the strategy's metrics with declared names, and of several metrics with the same name the first.
+/// Anything else could carry text of the conversation into a receipt, even the order of repeated names.
 pub(crate) fn declared_metrics(
     strategy: &Strategy,
     metrics: &[Metric],
-    said: Option<&Introspection>,
-    keep_words: bool,
+    declared: Option<&Introspection>,
+    keep_free_text: bool,
 ) -> Vec<Metric> {
     let is_declared = |name: &str| {
         strategy.is_native()
-            || said.is_some_and(|said| said.metric_names.iter().any(|known| known == name))
+            || declared.is_some_and(|own| own.metric_names.iter().any(|known| known == name))
     };
     let mut names = HashSet::new();
     metrics
@@ -121,8 +124,8 @@ pub(crate) fn declared_metrics(
         .filter(|metric| is_declared(&metric.name) && names.insert(metric.name.as_str()))
         .filter_map(|metric| {
             let value = match &metric.value {
-                MetricValue::Text(_) if !keep_words => return None,
-                MetricValue::Text(text) => MetricValue::Text(bounded(text, WORDS)),
+                MetricValue::Text(_) if !keep_free_text => return None,
+                MetricValue::Text(text) => MetricValue::Text(bounded(text, FREE_TEXT_BYTES)),
                 MetricValue::Ratio(ratio) if !ratio.is_finite() => return None,
                 other => other.clone(),
             };
@@ -135,25 +138,28 @@ pub(crate) fn declared_metrics(
         .collect()
 }
 
-pub(crate) fn declare_reasons(
+/// Replaces the code of every reason that `declared` does not list. Such a code could carry text of the
+/// conversation into a receipt.
+pub(crate) fn replace_undeclared_reasons(
     strategy: &Strategy,
     reasons: &mut [Reason],
-    said: Option<&Introspection>,
+    declared: Option<&Introspection>,
 ) {
     if strategy.is_native() {
         return;
     }
-    let declared: HashSet<&str> = said
+    let codes: HashSet<&str> = declared
         .iter()
-        .flat_map(|said| said.reason_codes.iter().map(String::as_str))
+        .flat_map(|own| own.reason_codes.iter().map(String::as_str))
         .collect();
     for reason in reasons {
-        if !declared.contains(reason.code.as_str()) {
+        if !codes.contains(reason.code.as_str()) {
             reason.code = "undeclared".to_owned();
         }
     }
 }
 
+/// Returns the microseconds since `start`.
 pub(crate) fn micros(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)
 }

@@ -1,6 +1,6 @@
 //! Limits the length of text that strategies and servers supply.
 
-/// `text` without control characters and at most `bytes` long.
+/// Returns `text` without control characters other than line breaks, cut to at most `bytes` bytes.
 pub(crate) fn bounded(text: &str, bytes: usize) -> String {
     text.chars()
         .filter(|c| !c.is_control() || *c == '\n')

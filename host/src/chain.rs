@@ -7,7 +7,7 @@ use std::time::Instant;
 use baler_conversation::{Conversation, Deadline};
 
 use crate::archive::Stored;
-use crate::attempt::{declare_reasons, declared_metrics, micros};
+use crate::attempt::{declared_metrics, micros, replace_undeclared_reasons};
 use crate::changes::UnitOutcome;
 use crate::compaction::Compaction;
 use crate::content_hash::ContentHash;
@@ -22,57 +22,61 @@ use crate::request::{Pins, Request};
 use crate::runner::CallFailure;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
-use crate::verify::{Accepted, accept, over};
+use crate::verify::{Accepted, accept, exceeded_limits};
 
-/// Failures in a row that strategies may declare before the chain goes on all the same.
-const FAILURES: u32 = 3;
+/// Number of failures declared in a row from which on the chain continues after a declared failure.
+const MAX_FAILURES_IN_A_ROW: u32 = 3;
 
-/// How a request ends.
+/// Result of a request.
 enum Ending {
     Unchanged(Unchanged),
     Compacted {
-        /// The name of the strategy.
+        /// Name of the strategy that made the result.
         strategy: String,
+        /// Whether a fallback made the result.
         fell_back: bool,
         accepted: Box<Accepted>,
     },
 }
 
-/// What one strategy's turn came to.
-enum Turn {
+/// Result of one strategy's attempt, as far as the chain needs it.
+enum AttemptEnd {
     Accepted(Box<Accepted>),
     Declined,
     DeclaredFailure,
-    Next,
+    /// The strategy did not run, or it faulted.
+    NoResult,
 }
 
 impl Host {
-    /// Makes `conversation` fit its budget, by the first strategy of `chain` whose result is
-    /// good. `native:digest` and `native:truncate` always end the chain.
+    /// Makes `conversation` fit its budget, with the first strategy of `chain` whose result passes all
+    /// checks. `native:digest` and `native:truncate` always end the chain.
     ///
-    /// Whatever strategies do, the document that comes back obeys the rules of its format,
-    /// holds what must stay, and is smaller; or it is the one that was handed in. Dropping the
-    /// future stops the work and changes nothing.
+    /// Whatever strategies do, the resulting document obeys the rules of its format, holds all protected
+    /// units, and is smaller; or it is the input, unchanged. Dropping the future stops the work and changes
+    /// nothing.
     ///
-    /// Of a conversation that was repaired ([`Conversation::repaired`]), what the repair changed
-    /// or left out is archived as well; the receipt tells of it once, and the conversation that
-    /// comes back knows no more of it.
+    /// If the conversation was repaired ([`Conversation::repaired`]), the messages that the repair changed or
+    /// removed are archived as well. The receipt lists the repairs; the resulting conversation does not hold
+    /// them any more.
     ///
     /// # Errors
-    /// What leaves could not be archived; then nothing has left. Or the request pins a unit that
-    /// is not there.
+    /// Returns an error if removed content could not be archived, in which case nothing was removed, or if
+    /// the request pins a unit that does not exist.
     pub async fn compact(
         &self,
         conversation: &Conversation,
         chain: &[Strategy],
         request: &Request,
     ) -> Result<Compaction, HostError> {
-        let compaction = self.compacted(conversation, chain, request).await?;
+        let compaction = self
+            .compact_without_metrics(conversation, chain, request)
+            .await?;
         metrics::compaction(compaction.receipt());
         Ok(compaction)
     }
 
-    async fn compacted(
+    async fn compact_without_metrics(
         &self,
         conversation: &Conversation,
         chain: &[Strategy],
@@ -91,7 +95,7 @@ impl Host {
             attempts: Vec::new(),
             failures_in_a_row: request.failures_in_a_row,
         };
-        let ending = self.ending(chain, &mut record).await;
+        let ending = self.run_chain(chain, &mut record).await;
         let start = Instant::now();
         let stored = self.store(conversation, &ending).await?;
         Ok(match ending {
@@ -107,8 +111,8 @@ impl Host {
         })
     }
 
-    /// Goes down the chain until a result is good, or there is a reason to leave all as it is.
-    async fn ending(&self, chain: &[Strategy], record: &mut Record<'_>) -> Ending {
+    /// Tries the strategies in order until a result is accepted, or there is a reason to change nothing.
+    async fn run_chain(&self, chain: &[Strategy], record: &mut Record<'_>) -> Ending {
         let situation = record.situation;
         let request = &situation.request;
         if let Some(why) = nothing_to_do(situation) {
@@ -117,13 +121,14 @@ impl Host {
         let mut why = Unchanged::NoProgress;
         let whole = self.whole_chain(chain, situation);
         let named = chain.len();
-        // One that comes twice counts once: who makes chains could else send it to rest at once.
+        // A strategy that occurs several times is counted once: otherwise a chain could quarantine it at
+        // once.
         let mut faulted = HashSet::new();
         for (index, strategy) in whole.into_iter().enumerate() {
-            // A model that did not answer one strategy is not waited for once more.
             if situation.is_over() {
                 return Ending::Unchanged(Unchanged::OutOfTime);
             }
+            // A model that failed for one strategy is not asked again by a strategy that the host adds.
             let has_failed = situation.spending.so_far().failed > 0;
             if index >= named && has_failed && strategy.model().is_some() {
                 continue;
@@ -138,37 +143,37 @@ impl Host {
                 None => strategy,
             };
             let mut attempt = Attempt::of(&strategy);
-            let turn = self
-                .turn(&strategy, situation, &mut attempt, &mut faulted)
+            let end = self
+                .attempt(&strategy, situation, &mut attempt, &mut faulted)
                 .await;
             tracing::debug!(
                 strategy = strategy.name(),
                 result = attempt.result.code(),
                 time_us = attempt.usage.time_us,
                 fuel = attempt.usage.fuel,
-                "a strategy had its turn"
+                "a strategy's attempt ended"
             );
             record.attempts.push(attempt);
-            match turn {
-                Turn::Accepted(_) if situation.is_over() => {}
-                Turn::Accepted(accepted) => {
+            match end {
+                AttemptEnd::Accepted(_) if situation.is_over() => {}
+                AttemptEnd::Accepted(accepted) => {
                     return Ending::Compacted {
                         strategy: strategy.name().to_owned(),
                         fell_back: is_fallback(chain, index, situation),
                         accepted,
                     };
                 }
-                Turn::Declined if !request.required => {
+                AttemptEnd::Declined if !request.required => {
                     return Ending::Unchanged(Unchanged::StrategyDeclined);
                 }
-                Turn::DeclaredFailure => {
+                AttemptEnd::DeclaredFailure => {
                     record.failures_in_a_row = record.failures_in_a_row.saturating_add(1);
-                    if !request.required && record.failures_in_a_row < FAILURES {
+                    if !request.required && record.failures_in_a_row < MAX_FAILURES_IN_A_ROW {
                         return Ending::Unchanged(Unchanged::StrategyFailed);
                     }
                 }
-                Turn::Declined => why = Unchanged::StrategyDeclined,
-                Turn::Next => {}
+                AttemptEnd::Declined => why = Unchanged::StrategyDeclined,
+                AttemptEnd::NoResult => {}
             }
         }
         if situation.is_over() {
@@ -177,13 +182,13 @@ impl Host {
         Ending::Unchanged(why)
     }
 
-    /// The chain with its native end, no strategy of it twice. Below the floor there is nothing
-    /// to decide: only what must stay stays.
+    /// Returns the chain with the native strategies that it lacks at its end. Below the floor there is
+    /// nothing to decide, because only protected units stay: the chain is `native:truncate` alone.
     fn whole_chain(&self, chain: &[Strategy], situation: &Situation) -> Vec<Strategy> {
         if !situation.below_floor.is_empty() {
             return vec![Strategy::truncate()];
         }
-        // It gets the time of the strategy that it stands in for.
+        // As a fallback it gets the limits of the chain's first strategy.
         let limits = chain.first().map(|first| *first.limits());
         let summarize = self.model.clone().map(|grant| {
             let strategy = Strategy::summarize(grant);
@@ -210,67 +215,67 @@ impl Host {
         skip_all,
         fields(strategy = strategy.name(), units = situation.units().len())
     )]
-    async fn turn(
+    async fn attempt(
         &self,
         strategy: &Strategy,
         situation: &Arc<Situation>,
         attempt: &mut Attempt,
         faulted: &mut HashSet<ContentHash>,
-    ) -> Turn {
-        // Before its quarantine is asked, which lets one call try after a rest.
+    ) -> AttemptEnd {
+        // Before the quarantine is asked: it admits one call after a cool-down, which must then run.
         let Some(entered) = strategy.enter() else {
             attempt.result = AttemptResult::Busy;
-            return Turn::Next;
+            return AttemptEnd::NoResult;
         };
         let runner = strategy.runner();
         let key = runner.fault_key();
         if key.is_some_and(|key| !self.quarantine.admits(key, Instant::now())) {
             attempt.result = AttemptResult::Quarantined;
-            return Turn::Next;
+            return AttemptEnd::NoResult;
         }
-        let keep_words = situation.request.free_text_in_receipt;
+        let keep_free_text = situation.request.free_text_in_receipt;
         let before = situation.spending.so_far();
         let call = runner.compact(strategy.terms(), situation).await;
-        attempt.record_usage(call.usage, keep_words);
+        attempt.record_usage(call.usage, keep_free_text);
         attempt.model = situation.spending.so_far().since(before);
         let declared = match &call.result {
             Ok(report) if report.has_annotations() => runner.declared(*strategy.limits()).await,
             _ => None,
         };
-        // The rest is the host's own work.
+        // The call is over: checking the result is the host's own work.
         drop(entered);
-        let outcome = call
-            .result
-            .and_then(|report| verified(report, strategy, declared.as_ref(), situation, attempt));
+        let outcome = call.result.and_then(|report| {
+            check_report(report, strategy, declared.as_ref(), situation, attempt)
+        });
         if let Some(key) = key
             && (outcome.is_ok() || faulted.insert(*key))
         {
             let failure = outcome.as_ref().err();
-            self.quarantine.judge(key, failure, call.has_started);
+            self.quarantine.record_call(key, failure, call.has_started);
         }
         match outcome {
             Ok(Some(accepted)) => {
                 attempt.result = AttemptResult::Accepted;
-                Turn::Accepted(accepted)
+                AttemptEnd::Accepted(accepted)
             }
             Ok(None) => {
                 attempt.result = AttemptResult::Declined;
-                Turn::Declined
+                AttemptEnd::Declined
             }
             Err(failure) => {
                 let declared = matches!(failure, CallFailure::Declared(..));
-                attempt.record_failure(failure, keep_words);
+                attempt.record_failure(failure, keep_free_text);
                 if declared {
-                    Turn::DeclaredFailure
+                    AttemptEnd::DeclaredFailure
                 } else {
-                    Turn::Next
+                    AttemptEnd::NoResult
                 }
             }
         }
     }
 
-    /// Stores all that leaves or changes, before the result is handed over; none without an
-    /// archive, and where nothing changes.
+    /// Archives all content that the result removes or changes. Returns `None` without an archive, and if
+    /// nothing changes.
     async fn store(
         &self,
         conversation: &Conversation,
@@ -288,35 +293,35 @@ impl Host {
     }
 }
 
-/// From a strategy's report to a result that passed every check; `None` if the strategy declined.
-fn verified(
+/// Turns a strategy's report into a result that passed every check; `None` if the strategy declined.
+fn check_report(
     report: Report,
     strategy: &Strategy,
     declared: Option<&Introspection>,
     situation: &Situation,
     attempt: &mut Attempt,
 ) -> Result<Option<Box<Accepted>>, CallFailure> {
-    let keep_words = situation.request.free_text_in_receipt;
-    attempt.metrics = declared_metrics(strategy, &report.metrics, declared, keep_words);
+    let keep_free_text = situation.request.free_text_in_receipt;
+    attempt.metrics = declared_metrics(strategy, &report.metrics, declared, keep_free_text);
     let plan = match report.answer {
         Answer::Compacted(plan) => plan,
-        // All fits as the strategy saw it: with unseen outputs shortened.
+        // The strategy sees the conversation with unseen outputs shortened, and as such it fits.
         Answer::Unchanged(_) if situation.fits_shortened() => {
             Plan::keeping(situation.units().len())
         }
-        Answer::Unchanged(words) => {
-            attempt.say(&words, keep_words);
+        Answer::Unchanged(why) => {
+            attempt.record_reason(&why, keep_free_text);
             return Ok(None);
         }
     };
     let mut accepted = accept(plan, strategy, situation).map_err(CallFailure::Fault)?;
     accepted.stages.strategy_us = attempt.usage.time_us;
-    declare_reasons(strategy, &mut accepted.reasons, declared);
+    replace_undeclared_reasons(strategy, &mut accepted.reasons, declared);
     Ok(Some(Box::new(accepted)))
 }
 
-/// Whether the strategy at this place of the whole chain is another one than the first that was
-/// asked for. Names do not tell: two strategies may have one.
+/// Returns whether the strategy at `index` of the whole chain is a fallback: another one than the first of
+/// `chain`. Names alone do not decide that, because two strategies may share a name.
 fn is_fallback(chain: &[Strategy], index: usize, situation: &Situation) -> bool {
     let Some(first) = chain.first() else {
         return false;
@@ -324,11 +329,12 @@ fn is_fallback(chain: &[Strategy], index: usize, situation: &Situation) -> bool 
     if situation.below_floor.is_empty() {
         index > 0
     } else {
-        // `native:truncate` stands there for the whole chain.
+        // The whole chain is `native:truncate` alone.
         first.name() != Strategy::truncate().name()
     }
 }
 
+/// Returns why no strategy needs to be asked; `None` if one is needed.
 fn nothing_to_do(situation: &Situation) -> Option<Unchanged> {
     let conversation = &situation.conversation;
     if conversation.envelope().continues {
@@ -340,7 +346,7 @@ fn nothing_to_do(situation: &Situation) -> Option<Unchanged> {
     if conversation.is_broken() {
         return Some(Unchanged::InvalidInput);
     }
-    if over(conversation, situation, situation.budget)
+    if exceeded_limits(conversation, situation, situation.budget)
         .next()
         .is_none()
     {

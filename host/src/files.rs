@@ -1,20 +1,19 @@
-//! Opening files that have to be regular ones, making files that nobody else reads, and having
-//! the disk know them.
+//! Opens regular files, creates private files, and syncs folders to disk.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
-/// Whether a link is as good as what it leads to.
+/// What to do with a symbolic link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
     Followed,
     Refused,
 }
 
-/// Opens a regular file, called `shown` in errors; `None` if there is none. To open a pipe would
-/// be to wait for ever for somebody who writes; so it is opened without waiting, and looked at
-/// afterwards, when nobody can exchange it any more.
+/// Opens a regular file, called `shown` in errors; `None` if it does not exist. Opening a pipe would wait
+/// forever for a writer, so the file is opened without waiting. Its kind is checked afterwards, when nobody
+/// can replace it any more.
 pub(crate) fn open_regular(place: &Path, links: Links, shown: &str) -> io::Result<Option<File>> {
     let mut options = File::options();
     options.read(true);
@@ -42,7 +41,7 @@ pub(crate) fn open_regular(place: &Path, links: Links, shown: &str) -> io::Resul
     };
     match options.open(place) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        // What the system says of a link or a socket explains nothing.
+        // The system's error for a link or a socket explains nothing.
         Err(_) if look().is_ok_and(|is| !is.is_file()) => Err(irregular()),
         Err(error) => Err(error),
         Ok(file) if file.metadata()?.is_file() => Ok(Some(file)),
@@ -50,20 +49,20 @@ pub(crate) fn open_regular(place: &Path, links: Links, shown: &str) -> io::Resul
     }
 }
 
-/// All of a file; `None` if it has more than `most` bytes.
+/// Reads a whole file; `None` if it has more than `most` bytes.
 pub(crate) fn read_within(file: File, most: usize) -> io::Result<Option<Vec<u8>>> {
     let most = most as u64;
     let mut content = Vec::new();
     if file.metadata()?.len() > most {
         return Ok(None);
     }
-    // It may have grown.
+    // The file may have grown since.
     file.take(most.saturating_add(1))
         .read_to_end(&mut content)?;
     Ok((content.len() as u64 <= most).then_some(content))
 }
 
-/// Makes a file that is its owner's alone.
+/// Creates a file that only its owner can read and write.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -72,19 +71,19 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Has the disk know the names of the files in a folder.
+/// Syncs a folder to disk, so that the names of its files survive a crash.
 #[cfg(unix)]
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Elsewhere folders cannot be synced.
+/// Other systems cannot sync folders.
 #[cfg(not(unix))]
 pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A pipe that nobody writes into, for tests.
+/// Creates a pipe without a writer, for tests.
 #[cfg(all(test, unix))]
 #[allow(clippy::expect_used, reason = "helpers of tests are tests")]
 pub(crate) fn make_pipe(path: &Path) {
@@ -97,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn read_within_gives_a_file_up_to_its_limit() {
+    fn read_within_returns_files_up_to_the_limit() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         fs::write(&path, "1234").expect("writes");
@@ -111,7 +110,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn open_regular_takes_a_link_only_where_it_may() {
+    fn open_regular_follows_links_only_if_allowed_and_refuses_pipes() {
         let folder = tempfile::tempdir().expect("a folder");
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         fs::write(&file, "").expect("writes");

@@ -1,9 +1,9 @@
-//! Answers about units that are worked out when they are first asked for.
+//! Values of units that are computed on demand, once.
 
 use std::sync::OnceLock;
 
-/// One answer for each unit. Guests and plans ask for every part of a unit, and the host would walk
-/// the whole unit each time.
+/// One value for each unit. Guests and plans ask for every part of a unit, and the host would read the whole
+/// unit each time.
 #[derive(Debug)]
 pub(crate) struct OncePerUnit<T>(Vec<OnceLock<T>>);
 
@@ -12,9 +12,9 @@ impl<T> OncePerUnit<T> {
         Self((0..units).map(|_| OnceLock::new()).collect())
     }
 
-    /// The answer for a unit; none where the unit does not exist.
-    pub(crate) fn get(&self, unit: usize, answer: impl FnOnce() -> T) -> Option<&T> {
-        self.0.get(unit).map(|known| known.get_or_init(answer))
+    /// Returns the value of a unit, computed at the first call; `None` if the unit does not exist.
+    pub(crate) fn get(&self, unit: usize, compute: impl FnOnce() -> T) -> Option<&T> {
+        self.0.get(unit).map(|known| known.get_or_init(compute))
     }
 }
 
@@ -23,12 +23,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_worked_out_once_for_each_unit() {
-        let answers = OncePerUnit::new(2);
-        assert_eq!(answers.get(0, || "first"), Some(&"first"));
-        assert_eq!(answers.get(1, || "second"), Some(&"second"));
-        for (unit, answer) in [(0, Some(&"first")), (1, Some(&"second")), (2, None)] {
-            assert_eq!(answers.get(unit, || unreachable!("known")), answer);
+    fn get_computes_each_value_once() {
+        let values = OncePerUnit::new(2);
+        assert_eq!(values.get(0, || "first"), Some(&"first"));
+        assert_eq!(values.get(1, || "second"), Some(&"second"));
+        for (unit, value) in [(0, Some(&"first")), (1, Some(&"second")), (2, None)] {
+            assert_eq!(values.get(unit, || unreachable!("known")), value);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Components that keep faulting rest for a while.
+//! Quarantine: a strategy that keeps faulting is not run for a while.
 //!
-//! Only a guest's own faults count, and they are kept by the digest of its component: a new
-//! build of it starts afresh. A host that serves many counts fewer of them: see
-//! [`CountedFaults`].
+//! Only a strategy's own faults count. They are counted by a content hash, that of the component or of the
+//! remote's address, so a new build of a component starts without faults. A host that serves several clients
+//! counts fewer faults: see [`CountedFaults`].
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
@@ -24,9 +24,9 @@ pub(crate) struct Quarantine {
 
 #[derive(Debug, Default)]
 struct Record {
-    /// When it faulted, oldest first.
+    /// Times of its faults, oldest first.
     faults: VecDeque<Instant>,
-    /// When it may be tried again.
+    /// End of its quarantine; `None` if it is not in quarantine.
     until: Option<Instant>,
 }
 
@@ -41,7 +41,8 @@ impl Quarantine {
         }
     }
 
-    /// Whether a fault counts. `is_unprovoked` is that nothing which was asked can have caused it.
+    /// Returns whether a fault counts. `is_unprovoked` says that no conversation and no request can have
+    /// caused it.
     pub(crate) fn counts(&self, is_unprovoked: bool) -> bool {
         match self.counted {
             CountedFaults::All => true,
@@ -49,41 +50,41 @@ impl Quarantine {
         }
     }
 
-    /// Counts the result of a call. Only the strategy's own faults count against it, and of these
-    /// the ones that this host is to count. `has_started` is that it was there to be asked.
-    pub(crate) fn judge(
+    /// Records the result of a call. Only the strategy's own faults count, as far as this host counts them.
+    /// `has_started` says that the strategy could be asked.
+    pub(crate) fn record_call(
         &self,
         key: &ContentHash,
         failure: Option<&CallFailure>,
         has_started: bool,
     ) {
         let is_unprovoked = |fault: &Fault| match fault {
-            // Many requests at once make connections wait.
+            // A slow connection does not count: many simultaneous requests slow down connections.
             Fault::Remote { problem } => *problem == RemoteProblem::Unreachable,
-            // The time of a call may be a share of what a client made of it.
+            // A client's deadline can shorten the time of a call.
             Fault::Timeout { .. } => false,
             _ => !has_started,
         };
         match failure {
-            // The strategy was not asked, so nothing is known of it.
+            // The strategy was not asked, so nothing is known about it.
             Some(CallFailure::Fault(Fault::Remote {
                 problem: RemoteProblem::NoRoom,
             })) => {}
             Some(CallFailure::Fault(fault)) if self.counts(is_unprovoked(fault)) => {
                 self.faulted(key, Instant::now());
             }
-            // Nobody knows whether it was there.
+            // It is unknown whether the server can be reached.
             Some(CallFailure::Fault(Fault::Remote {
                 problem: RemoteProblem::ConnectTimeout,
             })) => {}
-            // With a fault that does not count it was there, so it does not go on resting.
+            // A fault that does not count still shows that the strategy could be asked.
             Some(CallFailure::Fault(_)) | None => self.succeeded(key),
             Some(CallFailure::Declared(..) | CallFailure::Host(_)) => {}
         }
     }
 
-    /// Whether a component may run now. After the cool-down one call may: the next waits for
-    /// what comes of it, or for another cool-down.
+    /// Returns whether a strategy may run now. After the cool-down it admits one call; further calls wait for
+    /// the result of that call, or for another cool-down.
     pub(crate) fn admits(&self, key: &ContentHash, now: Instant) -> bool {
         let mut records = self.lock();
         let Some(record) = records.get_mut(key) else {
@@ -99,12 +100,12 @@ impl Quarantine {
         }
     }
 
-    /// A call of the component was good.
+    /// Records a successful call, which ends the quarantine.
     pub(crate) fn succeeded(&self, key: &ContentHash) {
         self.lock().remove(key);
     }
 
-    /// A call of the component was its fault.
+    /// Records a fault.
     pub(crate) fn faulted(&self, key: &ContentHash, now: Instant) {
         let mut records = self.lock();
         let record = records.entry(*key).or_default();
@@ -121,7 +122,7 @@ impl Quarantine {
         }
     }
 
-    /// Ends the quarantine of all components.
+    /// Ends the quarantine of all strategies.
     pub(crate) fn lift(&self) {
         self.lock().clear();
     }
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_third_fault_in_the_window_sends_a_component_to_rest_and_no_other() {
+    fn third_fault_in_the_window_quarantines_only_that_component() {
         let (quarantine, now) = (quarantine(), Instant::now());
         for _ in 0..2 {
             quarantine.faulted(&GUEST, now);
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_cool_down_one_call_is_tried() {
+    fn cool_down_admits_one_call_until_its_result_is_known() {
         let (quarantine, now) = (quarantine(), Instant::now());
         for _ in 0..3 {
             quarantine.faulted(&GUEST, now);
@@ -167,7 +168,7 @@ mod tests {
         assert!(quarantine.admits(&GUEST, later));
         assert!(
             !quarantine.admits(&GUEST, later),
-            "the first one is still out"
+            "the first call has no result yet"
         );
         quarantine.faulted(&GUEST, later);
         assert!(!quarantine.admits(&GUEST, later + 59 * SECOND));
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_that_are_far_apart_do_not_add_up() {
+    fn faults_outside_the_window_do_not_add_up() {
         let (quarantine, now) = (quarantine(), Instant::now());
         for hour in 0..10 {
             quarantine.faulted(&GUEST, now + hour * 3600 * SECOND);

@@ -174,19 +174,19 @@ impl Unchanged {
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Self::WithinBudget => "it is within its budget",
-            Self::AtFloor => "all of it has to stay",
-            Self::InvalidInput => "it breaks a rule of its format",
+            Self::WithinBudget => "the conversation is within its budget",
+            Self::AtFloor => "all units are protected",
+            Self::InvalidInput => "the conversation breaks a rule of its format",
             Self::StoredByProvider => {
-                "it goes on from what the provider stored (`previous_response_id`, `conversation` or `thread`), which baler cannot see"
+                "the request continues a conversation that the provider stored (`previous_response_id`, `conversation` or `thread`), which baler cannot see"
             }
             Self::ProviderCompacts => {
-                "it asks its provider to compact it (`compaction_trigger` or `compaction`), which needs all of it"
+                "the request asks the provider to compact the conversation (`compaction_trigger` or `compaction`), for which the provider needs all of it"
             }
-            Self::StrategyDeclined => "the strategy says that nothing should be done",
-            Self::StrategyFailed => "the strategy reported a failure, and the compaction can wait",
-            Self::NoProgress => "nothing that was tried made it smaller and kept to the limits",
-            Self::OutOfTime => "the compaction was not done in time",
+            Self::StrategyDeclined => "the strategy declined",
+            Self::StrategyFailed => "the strategy declared a failure, and the compaction can wait",
+            Self::NoProgress => "no strategy made the conversation smaller within its limits",
+            Self::OutOfTime => "the deadline of the request passed",
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::receipt::{
 use crate::situation::Situation;
 use crate::verify::Accepted;
 
-/// A running compaction: its start, its situation and the attempts so far.
+/// Record of a running compaction.
 pub(crate) struct Record<'a> {
     pub(crate) start: Instant,
     pub(crate) situation: &'a Arc<Situation>,
@@ -27,6 +27,7 @@ pub(crate) struct Record<'a> {
 }
 
 impl Record<'_> {
+    /// Makes the result of a compaction that changed nothing but repairs.
     pub(crate) fn unchanged(self, why: Unchanged, stored: Option<Stored>) -> Compaction {
         let conversation = self.situation.conversation.clone();
         let outcome = if conversation.repairs().is_empty() {
@@ -43,6 +44,7 @@ impl Record<'_> {
         }
     }
 
+    /// Makes the result of a compaction with an accepted plan.
     pub(crate) fn compacted(
         mut self,
         strategy: String,
@@ -63,10 +65,10 @@ impl Record<'_> {
         let before = &self.situation.conversation;
         let kept = cache::leading_units_kept(&applied.outcomes, &applied.insertions);
         let kept = applied.first_moved.map_or(kept, |moved| kept.min(moved));
-        let said = self.situation.request.cached_units;
-        let cache = cache::effect(before, &conversation, said, kept);
+        let cached = self.situation.request.cached_units;
+        let cache = cache::effect(before, &conversation, cached, kept);
         let sent = (cache.is_some()).then(|| {
-            let units = kept.min(before.units_cached(said));
+            let units = kept.min(before.units_cached(cached));
             before.message_range(units.saturating_sub(1)).end * usize::from(units > 0)
         });
         let conversation = conversation.with_sent(sent);
@@ -74,7 +76,7 @@ impl Record<'_> {
             applied
                 .outcomes
                 .iter()
-                .filter(|own| **own == outcome)
+                .filter(|of_unit| **of_unit == outcome)
                 .count()
         };
         let receipt = Receipt {
@@ -121,12 +123,8 @@ impl Record<'_> {
         self.situation.request.policy.drops_thinking(binding)
     }
 
-    pub(crate) fn receipt(
-        self,
-        outcome: Outcome,
-        after: &Conversation,
-        stored: Option<Stored>,
-    ) -> Receipt {
+    /// Makes the receipt of a compaction in which every unit was kept.
+    fn receipt(self, outcome: Outcome, after: &Conversation, stored: Option<Stored>) -> Receipt {
         let situation = self.situation;
         let before = &situation.conversation;
         let units = before.units().len();
@@ -191,7 +189,7 @@ impl Record<'_> {
     }
 }
 
-/// What repairs changed or left out, where none of it is stored.
+/// Returns the messages that repairs changed or removed, without references.
 fn originals_without_archive(conversation: &Conversation) -> Vec<Original> {
     let replaced = conversation.replaced().take(MAX_LISTED);
     replaced

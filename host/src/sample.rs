@@ -1,8 +1,8 @@
-//! Conversations of tests.
+//! Conversations for tests.
 
 use baler_conversation::{Conversation, Format, ReadError, Reader, SecretKey};
 
-/// Reads a document of a test.
+/// Reads a document with a fixed key.
 pub(crate) fn conversation(
     document: &str,
     format: Option<Format>,

@@ -1,4 +1,4 @@
-//! How far unseen tool outputs are shortened, and how many tokens that saves.
+//! Computes how far unseen tool outputs are shortened, and how many tokens that saves.
 
 use std::ops::Range;
 
@@ -9,39 +9,42 @@ use crate::request::Policy;
 use crate::unit_status::UnitStatus;
 use crate::unseen;
 
-/// Tokens that a shortened output has at least, its mark included: room for its first, its last
-/// and some of its error lines. One that has no more is not shortened.
+/// Lowest cap of a shortened output in tokens, its mark included: enough for its first, its last and some of
+/// its error lines. An output with no more tokens is not shortened.
 pub(crate) const LEAST_TOKENS: u32 = 400;
 
-/// The same in bytes of the wire format.
+/// [`LEAST_TOKENS`] in bytes of the wire format.
 const LEAST_BYTES: usize = 8 * 1024;
 
-/// The share of what is free beside protected units that other units and a summary keep, where
-/// unseen outputs would take all of it.
-const OTHERS_SHARE: u32 = 2;
+/// Divisor of the free budget: the part that other units and a summary get if the unseen outputs do not fit
+/// unshortened.
+const OTHERS_DIVISOR: u32 = 2;
 
-/// The share that they keep where unseen outputs fit as they are: enough to say what the work is about.
-const OTHERS_LEAST: u32 = 8;
+/// Divisor of the free budget for other units and a summary if the unseen outputs fit unshortened. The result
+/// is enough to say what the work is about.
+const OTHERS_DIVISOR_IF_FITTING: u32 = 8;
 
-/// One output that may be shortened.
+/// An unseen output that may be shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UnseenOutput {
     pub(crate) unit: usize,
-    /// Index of the message in its unit, and of the part in its message.
+    /// Index of the message in its unit.
     pub(crate) message: usize,
+    /// Index of the part in its message.
     pub(crate) part: usize,
-    /// Tokens and bytes of its text.
+    /// Tokens of its text.
     pub(crate) tokens: u32,
+    /// Bytes of its text.
     pub(crate) bytes: usize,
 }
 
 impl UnseenOutput {
-    /// Tokens under a cap.
+    /// Returns its maximum tokens under a cap.
     fn tokens_at(&self, cap: u32) -> u32 {
         self.tokens.min(cap)
     }
 
-    /// The most bytes under a cap: as many as it has for its tokens now.
+    /// Returns its maximum bytes under a cap, in proportion to its tokens.
     pub(crate) fn bytes_at(&self, cap: u32) -> usize {
         if self.tokens <= cap {
             return self.bytes;
@@ -54,25 +57,25 @@ impl UnseenOutput {
     }
 }
 
-/// The unseen outputs of a conversation that may be shortened, and how far they are.
+/// The unseen outputs of a conversation that may be shortened, and their cap.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Unseen {
     /// In the order of the conversation.
     outputs: Vec<UnseenOutput>,
-    /// The most tokens of each; as large as can be where none is shortened.
+    /// Maximum tokens of each output; `u32::MAX` if none is shortened.
     cap: u32,
 }
 
-/// What there is to share out, beside what is fixed.
+/// Maximum size of all unseen outputs together.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Free {
-    /// Tokens and bytes that all unseen outputs together may have.
+pub(crate) struct UnseenBudget {
     pub(crate) tokens: u64,
     pub(crate) bytes: u64,
 }
 
 impl Unseen {
-    /// The outputs of `conversation`, none of them shortened. Those of units that the caller named to stay are left whole.
+    /// Finds the unseen outputs of `conversation`, none of them shortened yet. Leaves out those of units that
+    /// the caller named as pinned or live, which stay byte-identical.
     pub(crate) fn of(
         conversation: &Conversation,
         policy: &Policy,
@@ -83,7 +86,7 @@ impl Unseen {
             let answered = conversation.answered();
             let may_change = |unit: &usize| !statuses[*unit].whole;
             for unit in unseen::units(conversation).filter(may_change) {
-                of_unit(conversation, unit, answered, &mut outputs);
+                push_outputs(conversation, unit, answered, &mut outputs);
             }
         }
         Self {
@@ -100,16 +103,15 @@ impl Unseen {
         self.cap
     }
 
-    /// Shortens them under another cap, never a lower one than outputs need.
+    /// Sets the cap, at least to [`LEAST_TOKENS`].
     pub(crate) fn set_cap(&mut self, cap: u32) {
         self.cap = cap.max(LEAST_TOKENS);
     }
 
-    /// The highest cap under which all outputs together take no more than what is free; the lowest
-    /// that there is where none does.
-    pub(crate) fn cap_for(&self, free: Free) -> u32 {
+    /// Returns the highest cap under which all outputs together fit `budget`; [`LEAST_TOKENS`] if none does.
+    pub(crate) fn cap_for(&self, budget: UnseenBudget) -> u32 {
         let fits =
-            |cap: u32| self.tokens_at(cap) <= free.tokens && self.bytes_at(cap) <= free.bytes;
+            |cap: u32| self.tokens_at(cap) <= budget.tokens && self.bytes_at(cap) <= budget.bytes;
         if fits(u32::MAX) {
             return u32::MAX;
         }
@@ -126,7 +128,7 @@ impl Unseen {
         low
     }
 
-    /// Tokens of all outputs under a cap.
+    /// Returns the maximum tokens of all outputs together under a cap.
     pub(crate) fn tokens_at(&self, cap: u32) -> u64 {
         let tokens = self
             .outputs
@@ -135,6 +137,7 @@ impl Unseen {
         tokens.sum()
     }
 
+    /// Returns the maximum bytes of all outputs together under a cap.
     pub(crate) fn bytes_at(&self, cap: u32) -> u64 {
         let bytes = self
             .outputs
@@ -143,21 +146,21 @@ impl Unseen {
         bytes.sum()
     }
 
-    /// Whether an output is shortened.
+    /// Returns whether at least one output is shortened.
     pub(crate) fn is_shortened(&self) -> bool {
         self.outputs.iter().any(|output| output.tokens > self.cap)
     }
 
-    /// The outputs of a unit.
+    /// Returns the outputs of a unit.
     pub(crate) fn of_unit(&self, unit: usize) -> &[UnseenOutput] {
         let start = self.outputs.partition_point(|output| output.unit < unit);
         let end = self.outputs.partition_point(|output| output.unit <= unit);
         &self.outputs[start..end]
     }
 
-    /// Tokens and bytes that a unit has fewer under a cap.
+    /// Returns how many tokens and bytes a cap saves in a unit.
     pub(crate) fn saved(&self, unit: usize, cap: u32) -> (u32, usize) {
-        // Most units are asked in vain.
+        // A shortcut: unseen outputs are in the newest units, so most units have none.
         if self.outputs.first().is_none_or(|first| unit < first.unit) {
             return (0, 0);
         }
@@ -172,14 +175,20 @@ impl Unseen {
     }
 }
 
-/// How much of what is free beside protected units goes to other units rather than to unseen
-/// outputs, where there are others. `fit` says whether the outputs fit as they are.
+/// Returns how many tokens of the free budget other units get instead of unseen outputs. `others` are the
+/// tokens of these units, and `fit` says whether the outputs fit unshortened.
 pub(crate) fn share_of_others(free: u32, others: u32, fit: bool) -> u32 {
-    let share = if fit { OTHERS_LEAST } else { OTHERS_SHARE };
-    (free / share).min(others)
+    let divisor = if fit {
+        OTHERS_DIVISOR_IF_FITTING
+    } else {
+        OTHERS_DIVISOR
+    };
+    (free / divisor).min(others)
 }
 
-fn of_unit(
+/// Adds the unseen outputs of a unit that are large enough to be shortened. `answered` is the number of
+/// messages up to the model's last answer.
+fn push_outputs(
     conversation: &Conversation,
     unit: usize,
     answered: usize,
@@ -195,11 +204,13 @@ fn of_unit(
             let Content::Output(output) = &content.content else {
                 continue;
             };
-            let whole = counts
+            let part_tokens = counts
                 .get(index)
                 .and_then(|counts| counts.parts.get(part).copied());
-            // An output with few tokens has no text with more.
-            if !output.has_replaceable_text() || whole.is_none_or(|tokens| tokens <= LEAST_TOKENS) {
+            // The text of a part has no more tokens than the part, and counting it is slower.
+            if !output.has_replaceable_text()
+                || part_tokens.is_none_or(|tokens| tokens <= LEAST_TOKENS)
+            {
                 continue;
             }
             let tokens = conversation.text_tokens(unit, (index, part));

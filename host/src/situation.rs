@@ -1,4 +1,4 @@
-//! One compaction to be done: the conversation, what must stay of it, and what to reach.
+//! The input of one compaction: conversation, protected units, budget and limits.
 
 use std::sync::OnceLock;
 
@@ -10,49 +10,50 @@ use crate::model::Spending;
 use crate::once::OncePerUnit;
 use crate::reference::reference;
 use crate::request::{Budget, MIN_UNPROTECTED_TOKENS, Request, ThinkingPolicy};
-use crate::shortening::{self, Free, Unseen};
+use crate::shortening::{self, Unseen, UnseenBudget};
 use crate::unit_status::{UnitStatus, unit_statuses};
 
-/// A request for one conversation, worked out.
+/// A request for one conversation, with everything that is computed from both.
 #[derive(Debug)]
 pub(crate) struct Situation {
     pub(crate) conversation: Conversation,
     pub(crate) request: Request,
-    /// What is known of each unit in this situation.
+    /// Status of each unit.
     pub(crate) statuses: Vec<UnitStatus>,
     /// Tokens that the result should fit in.
     pub(crate) budget: u32,
-    /// Tokens of the smallest result that there can be, each shortened output counted as its cap.
+    /// Tokens of the smallest possible result, with each shortened output counted as its cap.
     pub(crate) floor: u32,
-    /// The same in bytes.
+    /// Bytes of the smallest possible result.
     pub(crate) floor_bytes: usize,
-    /// The most bytes that the result may have.
+    /// Maximum bytes of the result.
     pub(crate) max_bytes: usize,
-    /// The most pictures, documents and the like that the result may have.
+    /// Maximum number of pictures, documents and the like in the result.
     pub(crate) max_media: u32,
-    /// What cannot be reached, since what must stay is larger.
+    /// Limits that protected units alone exceed.
     pub(crate) below_floor: Vec<Quantity>,
-    /// Tokens that a mark and a message add to an inserted text.
+    /// Tokens that a mark and a separate message add to an inserted text.
     pub(crate) insertion_overhead: u32,
-    /// Tokens of the host's own note where a result may not begin with a step; else 0.
+    /// Tokens of the host's note if the wire format forbids that a result begins with a step; 0 otherwise.
     pub(crate) opening_note: u32,
-    /// The first unit that does not belong to a finished turn, once somebody asked.
-    unfinished: OnceLock<usize>,
-    /// Whether a plan may leave out the thinking of each unit, once somebody asked.
-    loses_thinking: OncePerUnit<bool>,
+    /// The first unit that does not belong to a finished turn; computed on demand.
+    first_unfinished: OnceLock<usize>,
+    /// Whether a plan may remove the thinking of each unit; computed on demand.
+    thinking_is_removable: OncePerUnit<bool>,
+    /// Archive reference of each unit; computed on demand.
     references: OncePerUnit<Option<String>>,
-    /// Whether what leaves can be had back, so that references mean something.
+    /// Whether an archive stores removed content, so that references are valid.
     pub(crate) archived: bool,
-    /// What was asked of models so far.
+    /// Usage of models so far.
     pub(crate) spending: Spending,
-    /// Number of messages up to the model's last one.
+    /// Number of messages up to the model's last answer.
     answered: usize,
-    /// The outputs that the model has not seen, and how far they are shortened.
+    /// Unseen outputs, and how far they are shortened.
     pub(crate) unseen: Unseen,
 }
 
 impl Situation {
-    /// Tokens that the mark of the strategy called `name`, and a message of its own, add to an
+    /// Returns the tokens that the mark of the strategy called `name` and a separate message add to an
     /// inserted text.
     pub(crate) fn insertion_overhead_for(&self, name: &str) -> u32 {
         let own = self.conversation.insertion_tokens(name);
@@ -77,8 +78,8 @@ impl Situation {
             floor: 0,
             floor_bytes: 0,
             opening_note: marks.opening_note,
-            unfinished: OnceLock::new(),
-            loses_thinking: OncePerUnit::new(conversation.units().len()),
+            first_unfinished: OnceLock::new(),
+            thinking_is_removable: OncePerUnit::new(conversation.units().len()),
             references: OncePerUnit::new(conversation.units().len()),
             archived,
             spending: Spending::default(),
@@ -90,7 +91,7 @@ impl Situation {
         situation
     }
 
-    /// What remains where nothing but what must stay does, in its shortest form.
+    /// Computes the size of the protected units in their shortest form, and the limits that they exceed.
     fn find_floor(&mut self) {
         let protected: Vec<bool> = self.protected().collect();
         self.floor = self.tokens_under(shortening::LEAST_TOKENS, &protected, None);
@@ -114,15 +115,15 @@ impl Situation {
             .collect();
     }
 
-    /// Tokens of what has to stay, and of something that can stand for what leaves.
+    /// Returns the smallest budget in tokens that leaves space for text about removed units.
     pub(crate) fn least(&self) -> u32 {
         let others = self.conversation.tokens().saturating_sub(self.floor);
         self.floor
             .saturating_add(MIN_UNPROTECTED_TOKENS.min(others / 2))
     }
 
-    /// Shortens unseen outputs where they and what else must stay do not fit, or leave next to nothing
-    /// for other units and what stands for them: as little as that takes.
+    /// Shortens unseen outputs if protected units do not fit otherwise, or leave almost nothing for other
+    /// units and a summary. Shortens them no more than necessary.
     fn share_with_unseen(&mut self) {
         if self.unseen.outputs().is_empty() {
             return;
@@ -139,10 +140,10 @@ impl Situation {
         let fit = all <= target && bytes <= self.max_bytes;
         let free = free.saturating_sub(shortening::share_of_others(free, others, fit));
         let shortest = self.unseen.tokens_at(shortening::LEAST_TOKENS);
-        let bytes_beside = bytes.saturating_sub(to_usize(self.unseen.bytes_at(u32::MAX)));
-        let cap = self.unseen.cap_for(Free {
+        let other_bytes = bytes.saturating_sub(to_usize(self.unseen.bytes_at(u32::MAX)));
+        let cap = self.unseen.cap_for(UnseenBudget {
             tokens: shortest + u64::from(free),
-            bytes: self.max_bytes.saturating_sub(bytes_beside) as u64,
+            bytes: self.max_bytes.saturating_sub(other_bytes) as u64,
         });
         self.unseen.set_cap(cap);
     }
@@ -155,18 +156,17 @@ impl Situation {
             .sum()
     }
 
-    /// Tokens that a unit costs as the host will write it: less than it has where unseen outputs in
-    /// it are shortened.
+    /// Returns the tokens of a unit as the host will write it, with its unseen outputs shortened.
     pub(crate) fn tokens_of(&self, unit: usize) -> u32 {
         self.tokens_at(self.unseen.cap(), unit)
     }
 
-    /// The same of its shortest legal form.
+    /// Returns the tokens of the shortest legal form of a unit.
     pub(crate) fn shortest_tokens_of(&self, unit: usize) -> u32 {
         self.tokens_at(shortening::LEAST_TOKENS, unit)
     }
 
-    /// The same in bytes of the wire format.
+    /// Returns the bytes of a unit in the wire format, as the host will write it.
     pub(crate) fn bytes_of(&self, unit: usize) -> usize {
         let saved = self.unseen.saved(unit, self.unseen.cap()).1;
         self.units()
@@ -181,28 +181,28 @@ impl Situation {
             .map_or(0, |own| own.tokens.saturating_sub(saved))
     }
 
-    /// Whether the conversation as a whole fits once its unseen outputs are shortened.
+    /// Returns whether the whole conversation fits because its unseen outputs are shortened.
     pub(crate) fn fits_shortened(&self) -> bool {
         let bytes: usize = (0..self.units().len())
             .map(|unit| self.bytes_of(unit))
             .sum();
         self.unseen.is_shortened()
-            && !self.are_too_many(&vec![true; self.units().len()])
+            && !self.exceeds_target(&vec![true; self.units().len()])
             && bytes <= self.max_bytes_of_units()
             && self.conversation.media() <= self.max_media
     }
 
-    /// The reference under which a unit will be in the archive, if there is one.
+    /// Returns the archive reference of a unit; `None` without an archive.
     pub(crate) fn reference(&self, unit: usize) -> Option<String> {
         if !self.archived {
             return None;
         }
-        // It is asked for each output of a unit, and is of all of the unit.
+        // Called for each output of a unit, but computed over the whole unit.
         let reference = || reference(&self.conversation, unit);
         self.references.get(unit, reference).cloned().flatten()
     }
 
-    /// Whether the compaction has to end.
+    /// Returns whether the deadline of the request has passed.
     pub(crate) fn is_over(&self) -> bool {
         self.request
             .deadline
@@ -214,15 +214,15 @@ impl Situation {
         self.conversation.units()
     }
 
-    /// Whether a plan may leave the thinking of a unit out. Providers want that of the turn that
-    /// goes on, and models that bind thinking to what came before it take no gap in it.
-    pub(crate) fn may_lose_thinking(&self, unit: usize) -> bool {
-        self.loses_thinking
-            .get(unit, || self.find_whether_it_may_lose_thinking(unit))
+    /// Returns whether a plan may remove the thinking of a unit. Providers require the thinking of an
+    /// unfinished turn, and models that bind thinking to earlier content accept no gap in it.
+    pub(crate) fn may_remove_thinking(&self, unit: usize) -> bool {
+        self.thinking_is_removable
+            .get(unit, || self.compute_may_remove_thinking(unit))
             .is_some_and(|may| *may)
     }
 
-    fn find_whether_it_may_lose_thinking(&self, unit: usize) -> bool {
+    fn compute_may_remove_thinking(&self, unit: usize) -> bool {
         let is_allowed = match self.request.policy.thinking {
             ThinkingPolicy::Keep => false,
             ThinkingPolicy::Auto | ThinkingPolicy::Drop => true,
@@ -232,8 +232,8 @@ impl Situation {
             && self.conversation.envelope().binding == Binding::No
             && unit
                 < *self
-                    .unfinished
-                    .get_or_init(|| unfinished(&self.conversation))
+                    .first_unfinished
+                    .get_or_init(|| first_unfinished(&self.conversation))
             && self
                 .conversation
                 .messages(unit)
@@ -241,71 +241,71 @@ impl Situation {
                 .all(|message| message.thinking().is_empty() || message.can_lose_thinking())
     }
 
-    /// Whether what a message of a unit answers has not been seen by the model.
+    /// Returns whether the tool outputs of a message of a unit are unseen.
     pub(crate) fn is_unseen(&self, unit: usize, message: usize) -> bool {
         let unit = self
             .statuses
             .get(unit)
-            .filter(|own| own.unseen)
+            .filter(|status| status.unseen)
             .and(self.units().get(unit));
         unit.is_some_and(|unit| unit.first_message + message >= self.answered)
     }
 
+    /// Returns whether a unit must not be removed.
     pub(crate) fn is_protected(&self, unit: usize) -> bool {
         self.statuses
             .get(unit)
             .is_some_and(|status| status.protected)
     }
 
-    /// Whether the caller named a unit as one that stays as it is.
+    /// Returns whether a unit must stay byte-identical, because the caller named it.
     pub(crate) fn stays_whole(&self, unit: usize) -> bool {
         self.statuses.get(unit).is_some_and(|status| status.whole)
     }
 
-    /// Whether each unit has to stay.
+    /// Returns for each unit whether it must not be removed.
     pub(crate) fn protected(&self) -> impl Iterator<Item = bool> {
         self.statuses.iter().map(|status| status.protected)
     }
 
-    /// The most bytes that the units of the result may have.
+    /// Returns the maximum bytes of all units of the result together.
     pub(crate) fn max_bytes_of_units(&self) -> usize {
         self.max_bytes
             .saturating_sub(around_units(&self.conversation))
     }
 
-    /// What has to be reached: the budget, or the floor where the budget is below that.
+    /// Returns the tokens to reach: the budget, or the floor if the budget is below it.
     pub(crate) fn target(&self) -> u32 {
         self.budget.max(self.floor)
     }
 
-    /// Tokens that are left beside these units and the host's own notes between them.
-    pub(crate) fn left_beside(&self, kept: &[bool]) -> u32 {
+    /// Returns the tokens that the `kept` units and the host's notes between them leave of the target.
+    pub(crate) fn left_without_text(&self, kept: &[bool]) -> u32 {
         self.target()
             .saturating_sub(self.tokens_of_units(kept, None))
     }
 
-    /// Tokens that are left beside these units and the host's own notes between them, for a text
-    /// in the place of the first unit that is not kept; none where they are too many by
-    /// themselves.
+    /// Returns the tokens that the `kept` units and the host's notes between them leave for a text in the
+    /// place of the first unit that is not kept; `None` if they exceed the target themselves.
     pub(crate) fn left_for_text(&self, kept: &[bool]) -> Option<u32> {
         let text = kept.iter().position(|kept| !kept);
         self.target().checked_sub(self.tokens_of_units(kept, text))
     }
 
-    /// Whether these units and the host's own notes between them have more tokens than they may.
-    pub(crate) fn are_too_many(&self, kept: &[bool]) -> bool {
+    /// Returns whether the `kept` units and the host's notes between them exceed the target.
+    pub(crate) fn exceeds_target(&self, kept: &[bool]) -> bool {
         self.tokens_of_units(kept, None) > self.target()
     }
 
-    /// Tokens of these units, of what stands beside the messages, and of the host's own notes,
-    /// which [`notes`] counts.
+    /// Returns the tokens of the `kept` units, of the overhead, and of the host's notes ([`count_notes`]). A
+    /// text that a strategy inserts before the removed unit `text` is not counted.
     fn tokens_of_units(&self, kept: &[bool], text: Option<usize>) -> u32 {
         self.tokens_under(self.unseen.cap(), kept, text)
     }
 
     fn tokens_under(&self, cap: u32, kept: &[bool], text: Option<usize>) -> u32 {
         let conversation = &self.conversation;
-        let notes = notes(conversation, kept, text);
+        let notes = count_notes(conversation, kept, text);
         let units = conversation.units().iter().zip(kept).enumerate();
         units
             .filter(|(_, (unit, kept))| **kept && unit.kind != UnitKind::Instructions)
@@ -320,9 +320,9 @@ fn to_usize(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// The first unit behind the newest answer that ended a turn: one without calls, with words of the
-/// user's behind it.
-fn unfinished(conversation: &Conversation) -> usize {
+/// Returns the first unit after the newest finished turn. A finished turn ends with a step without calls that
+/// a user message follows.
+fn first_unfinished(conversation: &Conversation) -> usize {
     let units = conversation.units();
     let is_answer =
         |unit: usize| units[unit].kind == UnitKind::Step && !conversation.has_calls(unit);
@@ -332,17 +332,17 @@ fn unfinished(conversation: &Conversation) -> usize {
         .unwrap_or(0)
 }
 
-/// Bytes of a document beside its units.
+/// Returns the bytes of a document outside its units.
 fn around_units(conversation: &Conversation) -> usize {
     let units: usize = conversation.units().iter().map(|unit| unit.bytes).sum();
     conversation.bytes().saturating_sub(units)
 }
 
-/// How many notes of the host's own a result of these units would need. Where a text stands, in
-/// front of the unit `text`, which is left out, none is needed.
-fn notes(conversation: &Conversation, kept: &[bool], text: Option<usize>) -> u32 {
+/// Returns how many of the host's notes a result of the `kept` units needs. A text before the removed unit
+/// `text` makes a note there unnecessary.
+fn count_notes(conversation: &Conversation, kept: &[bool], text: Option<usize>) -> u32 {
     let mut before = None;
-    // Instructions that are written in front of what the model says next.
+    // Movable instructions wait until the next message of the model, and are written before it.
     let mut has_waiting = false;
     let mut notes = 0;
     for (unit, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {
@@ -350,9 +350,9 @@ fn notes(conversation: &Conversation, kept: &[bool], text: Option<usize>) -> u32
             has_waiting = true;
             continue;
         }
-        let is_behind_text =
+        let follows_text =
             text.is_some_and(|text| text < unit && before.is_none_or(|before| before < text));
-        notes += u32::from(!is_behind_text && conversation.needs_note(before, unit, has_waiting));
+        notes += u32::from(!follows_text && conversation.needs_note(before, unit, has_waiting));
         has_waiting &= !conversation.begins_with_model(unit);
         before = Some(unit);
     }

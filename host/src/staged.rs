@@ -1,5 +1,5 @@
-//! Files that are being written, and those that killed runs left. Who writes one holds a lock on
-//! it, which the system takes away however a run ends.
+//! Unfinished files: those being written, and those that killed runs left behind. The writer holds a lock on
+//! its file, which the system releases however the run ends.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,21 +10,21 @@ use tempfile::NamedTempFile;
 
 use crate::files::{self, Links};
 
-/// An unfinished file that its writer could not lock is taken for abandoned after this time.
-/// To write one takes seconds.
+/// Age from which an unfinished file that its writer could not lock counts as abandoned. Writing one takes
+/// seconds.
 const STALE: Duration = Duration::from_secs(60 * 60);
 
-/// How often a file is begun anew where it is removed before it is locked.
+/// Maximum number of tries to create a file, which another process may remove before it is locked.
 const TRIES: usize = 16;
 
-/// What the names of unfinished files in the state folder begin with, and the random letters and
-/// digits behind that.
-const OWN: (&str, usize) = (".baler-staged-", 16);
-/// The same of an earlier baler, which locked none.
+/// Names of unfinished files in the state folder: the prefix, and the number of random letters and digits
+/// after it.
+const CURRENT: (&str, usize) = (".baler-staged-", 16);
+/// Names of unfinished files of earlier versions of baler, which did not lock them.
 const EARLIER: (&str, usize) = (".tmp", 6);
 
-/// An empty file in `folder` that is its owner's alone and locked as long as it is written. Its
-/// name is so many random letters and digits between `prefix` and `suffix`.
+/// Creates an empty file in `folder` that only its owner can read, and locks it. Its name is `prefix`,
+/// `letters` random letters and digits, and `suffix`.
 pub(crate) fn begin(
     folder: &Path,
     prefix: &str,
@@ -36,14 +36,14 @@ pub(crate) fn begin(
             .prefix(prefix)
             .suffix(suffix)
             .rand_bytes(letters)
-            // Not by `tempfile_in`, whose errors name the temporary file.
+            // The errors of `tempfile_in` would name the temporary file.
             .make_in(folder, files::create_private)?;
         match staged.as_file().try_lock() {
-            // Who clears holds the lock while removing, so what is there now stays.
+            // `clear` holds the lock while it removes a file, so a file that exists now stays.
             Ok(()) if fs::symlink_metadata(staged.path()).is_ok() => return Ok(staged),
-            // Somebody took it for abandoned before it was locked.
+            // Another process took it for abandoned before it was locked.
             Ok(()) | Err(TryLockError::WouldBlock) => {}
-            // There are no locks here: it goes by age.
+            // This file system has no locks, so `claim` goes by age.
             Err(TryLockError::Error(_)) => return Ok(staged),
         }
     }
@@ -52,54 +52,57 @@ pub(crate) fn begin(
     ))
 }
 
-/// As [`begin`], with a name by which [`clear`] knows it.
+/// Like [`begin`], with a name that [`clear`] recognizes.
 pub(crate) fn begin_in_state(folder: &Path) -> io::Result<NamedTempFile> {
-    let (prefix, letters) = OWN;
+    let (prefix, letters) = CURRENT;
     begin(folder, prefix, "", letters)
 }
 
-/// An unfinished file, locked; `None` if somebody still writes it. Of one that its writer may not
-/// have locked the age decides.
+/// Locks an abandoned file and returns it; `None` if it is still being written. If its writer may not have
+/// locked it, its age decides.
 pub(crate) fn claim(file: File, is_locked_by_its_writer: bool) -> io::Result<Option<File>> {
     let is_abandoned = match file.try_lock() {
         Err(TryLockError::WouldBlock) => false,
         Ok(()) if is_locked_by_its_writer => true,
-        // No locks here, or a name from before files were locked.
+        // The file system has no locks, or the file is of a version that did not lock.
         Ok(()) | Err(TryLockError::Error(_)) => {
             let written = file.metadata()?.modified()?;
-            // Where the clocks differ, it may be from the future.
+            // If the clocks differ, the time may be in the future.
             written.elapsed().unwrap_or_default() >= STALE
         }
     };
     Ok(is_abandoned.then_some(file))
 }
 
-/// Removes from a state folder, or the one for compiled code, what killed runs left. What cannot
-/// be removed stays; and what has an earlier baler's name, which other programs' files have too,
-/// goes only from a folder that is baler's alone.
-pub(crate) fn clear(folder: &Path, is_alone: bool) {
+/// Removes abandoned files from a state folder or its folder of compiled code. Files that cannot be removed
+/// stay. Files of other programs may have the names of earlier versions, so such files are removed only if
+/// `is_only_balers` says that the folder holds nothing else.
+pub(crate) fn clear(folder: &Path, is_only_balers: bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let is = |(prefix, letters)| name.to_str().is_some_and(|n| is_called(n, prefix, letters));
-        let is_own = is(OWN);
-        let is_left = is_own || (is_alone && is(EARLIER));
-        if !is_left {
+        let matches = |(prefix, letters)| {
+            name.to_str()
+                .is_some_and(|name| has_form(name, prefix, letters))
+        };
+        let is_current = matches(CURRENT);
+        if !is_current && !(is_only_balers && matches(EARLIER)) {
             continue;
         }
         let path = entry.path();
         let file = files::open_regular(&path, Links::Refused, "")
             .ok()
             .flatten();
-        let claimed = file.and_then(|file| claim(file, is_own).ok().flatten());
+        let claimed = file.and_then(|file| claim(file, is_current).ok().flatten());
         if claimed.is_some() {
             let _ = fs::remove_file(&path);
         }
-        // Unlocked not before it is gone.
+        // Unlocks the file only after it is removed.
         drop(claimed);
     }
 }
 
-fn is_called(name: &str, prefix: &str, letters: usize) -> bool {
+/// Returns whether `name` is `prefix` and so many random letters and digits.
+fn has_form(name: &str, prefix: &str, letters: usize) -> bool {
     name.strip_prefix(prefix).is_some_and(|rest| {
         rest.len() == letters && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
@@ -111,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    fn left(folder: &Path) -> Vec<String> {
+    fn names_in(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).expect("a folder");
         let mut names: Vec<String> = entries
             .map(|entry| entry.expect("an entry").file_name())
@@ -122,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn clear_removes_what_nobody_writes_any_more_and_nothing_else() {
+    fn clear_removes_only_abandoned_files() {
         let folder = tempfile::tempdir().expect("a folder");
         let make = |name: &str, age: Duration| {
             let path = folder.path().join(name);
@@ -130,10 +133,10 @@ mod tests {
             file.set_modified(SystemTime::now() - age).expect("is set");
         };
         let (now, old) = (Duration::ZERO, STALE * 2);
-        // What a killed run left, of this baler and of an earlier one.
+        // Abandoned files of this version and of an earlier one.
         make(".baler-staged-aZ09aZ09aZ09aZ09", now);
         make(".tmpaZ09aZ", old);
-        // An earlier one may still be writing this; the others are somebody else's.
+        // An earlier version may still be writing `.tmpnow00n`; the others are not baler's unfinished files.
         let stay = [
             ".baler-staged-aZ09",
             ".tmpaZ09a-",
@@ -145,26 +148,26 @@ mod tests {
             make(name, if name == ".tmpnow00n" { now } else { old });
         }
         clear(folder.path(), true);
-        assert_eq!(left(folder.path()), stay);
+        assert_eq!(names_in(folder.path()), stay);
     }
 
     #[test]
-    fn clear_leaves_what_other_programs_may_have_made() {
+    fn clear_keeps_files_that_other_programs_may_have_made() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = File::create(folder.path().join(".tmpaZ09aZ")).expect("a file");
         file.set_modified(SystemTime::now() - STALE * 2)
             .expect("is set");
         clear(folder.path(), false);
-        assert_eq!(left(folder.path()), [".tmpaZ09aZ"]);
+        assert_eq!(names_in(folder.path()), [".tmpaZ09aZ"]);
     }
 
     #[test]
-    fn clear_leaves_what_is_being_written() {
+    fn clear_keeps_a_file_that_is_being_written() {
         let folder = tempfile::tempdir().expect("a folder");
         let staged = begin_in_state(folder.path()).expect("begins");
         clear(folder.path(), true);
         assert!(staged.path().exists());
         drop(staged);
-        assert_eq!(left(folder.path()), [""; 0]);
+        assert_eq!(names_in(folder.path()), [""; 0]);
     }
 }

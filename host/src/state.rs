@@ -1,4 +1,4 @@
-//! The folder of a host's own: its secret key and compiled code.
+//! The state folder of a host: its secret key and compiled code.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
@@ -10,7 +10,7 @@ use crate::error::HostError;
 use crate::files::{self, Links};
 use crate::staged;
 
-/// Makes `folder` where it is not there, and refuses one that others can write into.
+/// Creates `folder` if it does not exist, and refuses a folder that other users can write to.
 pub(crate) fn private_folder(folder: &Path) -> Result<(), HostError> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -24,7 +24,7 @@ pub(crate) fn private_folder(folder: &Path) -> Result<(), HostError> {
     check_private(folder)
 }
 
-/// Refuses a folder that others can write into.
+/// Refuses a folder that belongs to another user or that others can write to.
 pub(crate) fn check_private(folder: &Path) -> Result<(), HostError> {
     let metadata = fs::metadata(folder).map_err(|source| HostError::Io {
         action: "look at the folder",
@@ -34,7 +34,7 @@ pub(crate) fn check_private(folder: &Path) -> Result<(), HostError> {
     check_owned(folder, &metadata)
 }
 
-/// The key in `folder`, made when it is first asked for. Removes what killed runs left of one.
+/// Returns the key in `folder`; creates it at the first call. Removes unfinished key files of killed runs.
 pub(crate) fn key(folder: &Path) -> Result<SecretKey, HostError> {
     private_folder(folder)?;
     staged::clear(folder, false);
@@ -45,7 +45,7 @@ pub(crate) fn key(folder: &Path) -> Result<SecretKey, HostError> {
     }
 }
 
-/// Bytes of a key.
+/// Length of a key in bytes.
 const KEY_BYTES: usize = 32;
 
 fn read_key(path: &Path) -> Result<Option<SecretKey>, HostError> {
@@ -64,7 +64,7 @@ fn read_key(path: &Path) -> Result<Option<SecretKey>, HostError> {
     let bytes = files::read_within(file, KEY_BYTES).map_err(failed)?;
     let bytes = bytes.and_then(|bytes| <[u8; KEY_BYTES]>::try_from(bytes).ok());
     let bytes = bytes.ok_or_else(|| {
-        // No new one by itself: it would quietly make ordinary messages of all summaries.
+        // A new key would silently turn all earlier summaries into ordinary messages, so the user decides.
         let found = metadata.len();
         let what = format!(
             "expected {KEY_BYTES} bytes, found {found}; put it back from a copy, or remove it to get a new one (summaries made with the old one become ordinary messages)"
@@ -74,8 +74,8 @@ fn read_key(path: &Path) -> Result<Option<SecretKey>, HostError> {
     Ok(Some(SecretKey::new(bytes)))
 }
 
-/// Two programs may get here at once: the file appears whole, and the first one counts. It is on
-/// the disk before it is used, so that it outlasts a crash of the machine.
+/// Creates the key. Two programs may do that at the same time: the file appears complete, and the first one
+/// counts. It is synced to disk before it is used, so that it survives a crash of the machine.
 fn make_key(folder: &Path, path: &PathBuf) -> Result<SecretKey, HostError> {
     let failed = |source| HostError::Io {
         action: "make the key",
@@ -88,7 +88,7 @@ fn make_key(folder: &Path, path: &PathBuf) -> Result<SecretKey, HostError> {
     file.as_file().sync_all().map_err(failed)?;
     match file.persist_noclobber(path) {
         Ok(_) => {
-            // Not every folder can be asked for that. The key is not empty at least.
+            // Not every file system can sync a folder. The content of the key is synced in any case.
             let _ = files::sync_folder(folder);
             Ok(key)
         }
@@ -99,7 +99,7 @@ fn make_key(folder: &Path, path: &PathBuf) -> Result<SecretKey, HostError> {
     }
 }
 
-/// Refuses what is another user's, or what others can write into.
+/// Refuses a file or folder that belongs to another user or that others can write to.
 #[cfg(unix)]
 fn check_owned(path: &Path, metadata: &fs::Metadata) -> Result<(), HostError> {
     use std::os::unix::fs::MetadataExt as _;
@@ -118,19 +118,20 @@ fn check_owned(path: &Path, metadata: &fs::Metadata) -> Result<(), HostError> {
     Ok(())
 }
 
-/// Whether others use a folder that is open to them: by its sticky bit, as `/tmp`, or as something
-/// in it is theirs.
+/// Returns whether other users use a folder: it has the sticky bit, like `/tmp`, or holds entries of other
+/// users.
 #[cfg(unix)]
 fn is_shared(path: &Path, metadata: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    /// It decides on a word of an error, for which no folder is read to its end.
-    const LOOKED_AT: usize = 1_000;
-    let is_theirs = |entry: fs::DirEntry| {
+    /// Maximum number of entries to look at. The result only chooses the words of an error.
+    const MAX_ENTRIES: usize = 1_000;
+    let is_foreign = |entry: fs::DirEntry| {
         let entry = entry.metadata();
         entry.is_ok_and(|entry| entry.uid() != metadata.uid())
     };
     metadata.mode() & 0o1000 != 0
-        || fs::read_dir(path).is_ok_and(|entries| entries.flatten().take(LOOKED_AT).any(is_theirs))
+        || fs::read_dir(path)
+            .is_ok_and(|entries| entries.flatten().take(MAX_ENTRIES).any(is_foreign))
 }
 
 #[cfg(not(unix))]
@@ -138,7 +139,7 @@ fn check_owned(_: &Path, _: &fs::Metadata) -> Result<(), HostError> {
     Ok(())
 }
 
-/// Lets nobody but its owner read the key: who reads it can forge summaries and compiled code.
+/// Makes the key readable by its owner only: whoever reads it can forge summaries and compiled code.
 #[cfg(unix)]
 fn make_secret(path: &Path, key: &File) -> Result<(), HostError> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -172,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_that_others_can_read_becomes_its_owners_alone() {
+    fn key_readable_by_others_becomes_private() {
         let folder = tempfile::tempdir().expect("a folder");
         let before = key(folder.path()).expect("is made");
         let path = folder.path().join("key");
@@ -184,19 +185,23 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_to_close_a_folder_that_others_use() {
+    fn error_suggests_chmod_only_if_nobody_else_uses_the_folder() {
         let folder = tempfile::tempdir().expect("a folder");
-        for (mode, closes) in [(0o1777, false), (0o777, true)] {
+        for (mode, suggests_chmod) in [(0o1777, false), (0o777, true)] {
             let permissions = fs::Permissions::from_mode(mode);
             fs::set_permissions(folder.path(), permissions).expect("set");
             let error = key(folder.path()).expect_err("it is open").to_string();
-            assert_eq!(error.contains("chmod"), closes, "{error}");
-            assert_eq!(error.contains("a folder of your own"), !closes, "{error}");
+            assert_eq!(error.contains("chmod"), suggests_chmod, "{error}");
+            assert_eq!(
+                error.contains("a folder of your own"),
+                !suggests_chmod,
+                "{error}"
+            );
         }
     }
 
     #[test]
-    fn a_key_that_others_can_write_is_refused() {
+    fn key_writable_by_others_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         key(folder.path()).expect("is made");
         let path = folder.path().join("key");
@@ -206,17 +211,17 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_a_pipe_or_has_no_end_is_an_error() {
+    fn key_that_is_a_pipe_or_too_long_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("key");
         files::make_pipe(&path);
-        let (told, answer) = mpsc::channel();
-        let asked = folder.path().to_owned();
-        std::thread::spawn(move || told.send(key(&asked).map(drop)));
-        let answer = answer.recv_timeout(Duration::from_secs(60));
+        let (sender, receiver) = mpsc::channel();
+        let state = folder.path().to_owned();
+        std::thread::spawn(move || sender.send(key(&state).map(drop)));
+        let answer = receiver.recv_timeout(Duration::from_secs(60));
         let error = answer.expect("it does not wait").expect_err("no key");
         assert!(matches!(error, HostError::Io { .. }), "{error:?}");
-        // A hole, which takes no room on the disk.
+        // A sparse file, which uses no disk space.
         fs::remove_file(&path).expect("removes it");
         File::create(&path).expect("a file");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("set");
@@ -227,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_or_short_key_is_told_with_what_to_do_and_no_new_one_is_made() {
+    fn key_of_wrong_length_is_an_error_with_a_remedy_and_is_not_replaced() {
         use std::error::Error as _;
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("key");
@@ -236,15 +241,15 @@ mod tests {
             fs::write(&path, content).expect("writes");
             let error = key(folder.path()).expect_err("no key");
             let why = error.source().expect("a reason").to_string();
-            let told = format!("expected 32 bytes, found {}; ", content.len());
-            assert!(why.starts_with(&told), "{why}");
+            let expected = format!("expected 32 bytes, found {}; ", content.len());
+            assert!(why.starts_with(&expected), "{why}");
             assert!(why.contains("remove it to get a new one"), "{why}");
             assert_eq!(fs::read(&path).expect("there"), content);
         }
     }
 
     #[test]
-    fn what_a_killed_run_left_of_a_key_is_removed() {
+    fn key_removes_unfinished_key_files_of_killed_runs() {
         let folder = tempfile::tempdir().expect("a folder");
         let left = folder.path().join(".baler-staged-aZ09aZ09aZ09aZ09");
         fs::write(&left, [0_u8; 16]).expect("writes");
@@ -257,10 +262,10 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_another_user_is_told_so() {
+    fn folder_of_another_user_is_refused_without_suggesting_chmod() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("set");
-        // Root can give a folder away; for all others there is one of root's.
+        // Only root can change the owner of a folder; other users test with a folder of root.
         let given = std::os::unix::fs::chown(folder.path(), Some(65_534), None);
         let (theirs, uid) = match given {
             Ok(()) => (folder.path(), 65_534),

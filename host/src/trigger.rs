@@ -1,34 +1,34 @@
-//! The host's own view of whether it is time to compact. It costs the same for a conversation
-//! of any length.
+//! The host's decision whether to compact now. It takes constant time, however long the conversation is.
 
 use baler_conversation::Conversation;
 
 use crate::cache;
 use crate::request::{Budget, CachePrice, Request};
 
-/// Whether a conversation is over what it may be. What it merely should be can wait while the
-/// cache is worth more than a compaction to half the size: see [`Request::cache_price`].
+/// Returns whether to compact now: the conversation exceeds the context window or a limit of the provider, or
+/// it exceeds its budget and a compaction is worth losing the provider's cache ([`Request::cache_price`]).
 pub(crate) fn is_due(conversation: &Conversation, request: &Request) -> bool {
     let (max_bytes, max_media) = request.limits(conversation.format());
-    let must = request
+    let exceeds_limit = request
         .context_window
         .is_some_and(|window| conversation.tokens() > window)
         || conversation.bytes() > max_bytes
         || conversation.media() > max_media;
     let budget = request.budget.tokens_of(conversation);
-    must || (conversation.tokens() > budget
-        && request
-            .cache_price
-            .is_none_or(|price| is_worth_it(conversation, request, budget, price)))
+    exceeds_limit
+        || (conversation.tokens() > budget
+            && request
+                .cache_price
+                .is_none_or(|price| is_worth_it(conversation, request, budget, price)))
 }
 
-/// What a compaction is taken to leave of the tokens beside the overhead: half, as it does where
-/// nobody says another size. The budget here is from which size on it is time, which says nothing of
-/// what a compaction saves: a little above it, that would be next to nothing.
-const LEFT: Budget = Budget::Share(0.5);
+/// Estimated size of the result: half of the tokens apart from the overhead, which is the default budget. The
+/// budget of the request is no estimate: here it is the size from which on to compact, so for a conversation
+/// slightly above it a compaction would seem to save almost nothing.
+const ESTIMATED_RESULT: Budget = Budget::Share(0.5);
 
-/// Whether what later requests save, compared with the size now, outweighs that the next one has to
-/// be read anew.
+/// Returns whether the tokens that later requests save outweigh the cost of the next request, of which the
+/// provider must read most anew.
 fn is_worth_it(
     conversation: &Conversation,
     request: &Request,
@@ -36,9 +36,12 @@ fn is_worth_it(
     price: CachePrice,
 ) -> bool {
     let before = conversation.tokens();
-    let after = LEFT.tokens_of(conversation).min(budget).min(before);
+    let after = ESTIMATED_RESULT
+        .tokens_of(conversation)
+        .min(budget)
+        .min(before);
     let cached = conversation.tokens_cached(request.cached_units);
-    // What stands in front of the messages stays in any case.
+    // System prompt and tool definitions come before the messages, so they stay cached.
     let kept = conversation.overhead().min(after).min(cached);
     let next_without = cache::price(before, cached, price.share);
     let next_with = cache::price(after, kept, price.share);
@@ -67,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_time_when_a_limit_is_passed() {
+    fn is_due_when_a_limit_is_exceeded() {
         let talk = talk(50);
         assert!(is_due(&talk, &request(talk.tokens() - 1)));
         assert!(!is_due(&talk, &request(talk.tokens())));
@@ -82,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_cache_is_worth_waiting_for_when_few_requests_follow() {
+    fn is_due_waits_with_a_warm_cache_if_few_requests_follow() {
         let mut talk = talk(50);
         let budget = talk.tokens() * 9 / 10;
         let with = |talk: &Conversation, requests| {
@@ -104,10 +107,10 @@ mod tests {
         assert!(with(&talk, 1_000));
     }
 
-    /// All is cached for a tenth of the price. Half of it, read anew, costs 0.5 - 0.1 more once, and each
-    /// request saves 0.5 * 0.1: it pays from the eighth on.
+    /// The whole conversation is cached at a tenth of the price. Reading half of it anew costs 0.5 - 0.1 more
+    /// once, and each request saves 0.5 * 0.1, so compacting pays from the eighth request on.
     #[test]
-    fn what_a_compaction_saves_goes_by_the_size_now_and_not_by_how_far_that_is_over_the_budget() {
+    fn savings_depend_on_the_size_and_not_on_the_excess_over_the_budget() {
         let mut talk = talk(50);
         talk.mark_sent();
         for budget in [

@@ -41,7 +41,8 @@ fn step_with_thinking(conversation: &Conversation) -> Option<usize> {
     let calls = |index: usize| units[index].kind == UnitKind::Step && conversation.has_calls(index);
     let is_answer = |index: usize| {
         let mut messages = conversation.messages(index).iter();
-        units[index].kind == UnitKind::Step && messages.any(|own| conversation.is_answer(own))
+        units[index].kind == UnitKind::Step
+            && messages.any(|message| conversation.is_answer(message))
     };
     // A step without an answer may be removed, so it does not end the loop.
     let open: Vec<usize> = (0..units.len())
@@ -55,7 +56,7 @@ fn step_with_thinking(conversation: &Conversation) -> Option<usize> {
         let mut messages = conversation.messages(index).iter();
         messages.any(Message::has_compaction)
     };
-    let first_behind_compaction = open
+    let first_after_compaction = open
         .iter()
         .copied()
         .take_while(|index| !is_compacted(*index))
@@ -67,7 +68,7 @@ fn step_with_thinking(conversation: &Conversation) -> Option<usize> {
         message.is_some_and(|message| message.begins_with_thinking())
     };
     let failed = |index: &usize| *index > newest && units[*index].kind == UnitKind::Step;
-    [newest, first_behind_compaction, first]
+    [newest, first_after_compaction, first]
         .into_iter()
         .find(begins)
         .or_else(|| open.into_iter().rfind(failed))
@@ -172,7 +173,7 @@ fn protected_units(
     // Some instructions expire with the next user message.
     let is_in_force = |index: usize| {
         let mut messages = conversation.messages(index).iter();
-        messages.any(|own| own.expires)
+        messages.any(|message| message.expires)
             && last_user_message.is_none_or(|last| units[index].end() > last)
     };
     let mut protected: Vec<bool> = units
@@ -190,7 +191,7 @@ fn protected_units(
                 || landmarks.contains(&Some(index))
         })
         .collect();
-    if let Some(answer) = unseen::answer_that_stays(conversation, &protected) {
+    if let Some(answer) = unseen::required_answer(conversation, &protected) {
         protected[answer] = true;
     }
     if request

@@ -1,4 +1,4 @@
-//! Turns a plan into a result that passed every check, or into a fault.
+//! Applies a plan and checks the result, which is accepted or a fault.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use crate::attempt::micros;
 use crate::fault::{Fault, Quantity};
 use crate::plan::{Applied, CheckedPlan, Plan, Reason, Shortened, apply, check};
 use crate::receipt::Stages;
-use crate::shortening::Free;
+use crate::shortening::UnseenBudget;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
 
@@ -22,8 +22,8 @@ pub(crate) struct Accepted {
     pub(crate) stages: Stages,
 }
 
-/// What of `conversation` is over its limits.
-pub(crate) fn over(
+/// Returns the limits that `conversation` exceeds, with `tokens` as the limit of its tokens.
+pub(crate) fn exceeded_limits(
     conversation: &Conversation,
     situation: &Situation,
     tokens: u32,
@@ -51,7 +51,7 @@ pub(crate) fn over(
     })
 }
 
-/// From a plan to a result that passed every check.
+/// Checks and applies a plan, and checks the result.
 pub(crate) fn accept(
     plan: Plan,
     strategy: &Strategy,
@@ -66,7 +66,7 @@ pub(crate) fn accept(
         strategy.limits().of_plan(),
     )?;
     stages.check_us = micros(start);
-    let (applied, after) = carried_out(&checked, situation, &mut stages)?;
+    let (applied, after) = apply_and_read(&checked, situation, &mut stages)?;
     let start = Instant::now();
     let before = &situation.conversation;
     if let Some(violation) = after.broken().next() {
@@ -77,9 +77,10 @@ pub(crate) fn accept(
     if let Some(rule) = new_warning(before, &after) {
         return Err(Fault::InvalidResult { rule });
     }
-    // What cannot be reached is no reason to refuse what comes closest.
+    // Bytes and media that protected units alone exceed cannot be reached by any plan.
     let is_below = |fault: &Fault| matches!(fault, Fault::OverBudget { what, .. } if *what != Quantity::Tokens && situation.below_floor.contains(what));
-    if let Some(fault) = over(&after, situation, situation.target()).find(|fault| !is_below(fault))
+    if let Some(fault) =
+        exceeded_limits(&after, situation, situation.target()).find(|fault| !is_below(fault))
     {
         return Err(fault);
     }
@@ -99,38 +100,37 @@ pub(crate) fn accept(
     })
 }
 
-/// A rule about which a result raises a doubt that its conversation did not.
+/// Returns a rule that `after` breaks as a warning and `before` does not.
 fn new_warning(before: &Conversation, after: &Conversation) -> Option<Rule> {
     let mut new = after.warned().difference(before.warned());
     new.next().map(|(rule, _)| *rule)
 }
 
-/// How often a plan is carried out at most, until unseen outputs take what it leaves of the budget.
-const FITTINGS: usize = 3;
+/// Maximum number of times that a plan is applied until unseen outputs use the budget that it leaves.
+const MAX_APPLICATIONS: usize = 3;
 
-/// The result of a plan. Outputs that the model has not seen get what the plan leaves of the budget:
-/// they are shortened where that is too little for them, and no further.
-fn carried_out(
+/// Applies a plan and reads the result. Unseen outputs get the budget that the plan leaves: they are
+/// shortened only if that is too little for them, and no more than necessary.
+fn apply_and_read(
     checked: &CheckedPlan,
     situation: &Situation,
     stages: &mut Stages,
 ) -> Result<(Applied, Conversation), Fault> {
     let unseen = &situation.unseen;
     let target = situation.target();
-    // At the floor they are at their shortest, or a second compaction would find something to do.
-    let may_widen = situation.budget >= situation.floor;
+    // At the floor the outputs stay at their shortest. Otherwise a second compaction could change them again.
+    let may_raise_cap = situation.budget >= situation.floor;
     let mut cap = unseen.cap();
-    // What came closest, and whether it is too large.
+    // The best result so far, and whether it is too large.
     let mut best: Option<(Applied, Conversation)> = None;
     let mut is_best_over = true;
-    for _ in 0..FITTINGS {
+    for _ in 0..MAX_APPLICATIONS {
         let start = Instant::now();
         let shortened = Shortened::under(situation, cap);
         let applied = apply(checked, situation, &shortened);
         stages.apply_us += micros(start);
         let start = Instant::now();
-        // The result is read like any other document: what it holds is what counts, not what we
-        // think that we wrote.
+        // The result is read like any other document, so that the checks see what was really written.
         let after = situation
             .conversation
             .read_alike(
@@ -144,8 +144,8 @@ fn carried_out(
         stages.verify_us += micros(start);
         let tokens = u64::from(after.tokens());
         let is_over = tokens > u64::from(target) || after.bytes() > situation.max_bytes;
-        // Outputs may have fewer tokens than their cap. Where that was too large, one by what they
-        // have fits.
+        // Outputs may have fewer tokens than their cap. After a result that is too large, the next cap is
+        // computed from the tokens that they really have, so that it fits.
         let used = if is_over {
             shortened.tokens()
         } else {
@@ -153,11 +153,11 @@ fn carried_out(
         };
         let bytes = (unseen.bytes_at(cap) + situation.max_bytes as u64)
             .saturating_sub(after.bytes() as u64);
-        let next = unseen.cap_for(Free {
+        let next = unseen.cap_for(UnseenBudget {
             tokens: (used + u64::from(target)).saturating_sub(tokens),
             bytes,
         });
-        // A higher cap is no promise of a longer text.
+        // A higher cap does not always give a longer text.
         let has_more = |(_, best): &(Applied, Conversation)| after.tokens() > best.tokens();
         if is_best_over || !is_over && best.as_ref().is_some_and(has_more) {
             best = Some((applied, after));
@@ -166,7 +166,7 @@ fn carried_out(
         let is_settled = if is_over {
             next >= cap
         } else {
-            next <= cap || !may_widen
+            next <= cap || !may_raise_cap
         };
         if unseen.outputs().is_empty() || is_settled {
             break;
@@ -186,7 +186,7 @@ mod tests {
     use baler_conversation::Format;
 
     #[test]
-    fn a_new_warning_is_found_behind_more_warnings_than_are_listed() {
+    fn new_warning_finds_a_rule_after_more_warnings_than_are_listed() {
         let empty = json!({"role": "user", "content": [{"type": "text", "text": ""}]});
         let lonely = json!({"role": "function", "name": "tides", "content": "07:14"});
         let read = |messages: Vec<Value>| {

@@ -78,7 +78,7 @@ fn conversation_within_its_budget_comes_back_byte_for_byte() {
     assert_eq!(ran.stdout, odd);
     assert!(
         ran.stderr
-            .starts_with("unchanged: it is within its budget\n"),
+            .starts_with("unchanged: the conversation is within its budget\n"),
         "{}",
         ran.stderr
     );

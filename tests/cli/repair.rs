@@ -141,7 +141,7 @@ fn a_conversation_within_its_budget_comes_out_repaired() {
 
     let ran = bench.run(&[&arguments[..], &["--archive", "bales"]].concat());
     let ran = ran.ends(0).says(&[
-        "repaired, not compacted: it is within its budget",
+        "repaired, not compacted: the conversation is within its budget",
         "archived 3 messages as they were before the repair in `bales`",
     ]);
     let out: Value = serde_json::from_str(&ran.stdout).expect("JSON");

@@ -341,8 +341,8 @@ impl Host {
         let call = runner.should_compact(strategy.terms(), &situation).await;
         attempt.record_usage(call.usage, request.free_text_in_receipt);
         let failure = call.result.as_ref().err();
-        self.quarantine.judge(key, failure, call.has_started);
-        attempt.decided(call.result, request.free_text_in_receipt)
+        self.quarantine.record_call(key, failure, call.has_started);
+        attempt.record_decision(call.result, request.free_text_in_receipt)
     }
 
     /// Ends the quarantine of all strategies.

@@ -1,8 +1,8 @@
 //! `native:digest`: replaces removed units by a summary, without a model.
 //!
-//! Keeps the protected units and a window of the newest ones, and replaces the rest by one text: what the
-//! user asked and ruled, what was done, what went wrong, which values came up, what is open. Rules and the
-//! last error get their tokens before the window. The figures are in [`baler_digest::shares`].
+//! Keeps the protected units and a window of the newest ones, and replaces the rest by one text: the user's
+//! requests and rules, what was done, errors, values, and open points. Rules and the last error get their
+//! tokens before the window. The figures are in [`baler_digest::shares`].
 
 #[cfg(test)]
 mod tests;
@@ -16,30 +16,30 @@ use baler_conversation::marks::{self, By, Purpose, Site};
 use baler_conversation::message::Content;
 use baler_conversation::{Conversation, Role, UnitKind};
 
-use super::room::Room;
+use super::free_budget::FreeBudget;
 use crate::report::{Answer, Metric, MetricValue, Report};
 use crate::situation::Situation;
 
-/// Replaces units that say nothing, such as a picture.
-const NOTHING_TO_SAY: &str = "Earlier messages were left out.";
+/// Text that replaces units without text, such as a picture.
+const EMPTY_DIGEST: &str = "Earlier messages were left out.";
 
 /// Runs `native:digest`; falls back to `native:truncate` if a digest does not fit.
 pub(crate) fn digest(situation: &Situation) -> Report {
     let protected: Vec<bool> = (0..situation.units().len())
         .map(|unit| situation.is_protected(unit))
         .collect();
-    let room = Room::of(situation);
+    let free = FreeBudget::of(situation);
     let mut all = protected.clone();
-    if extend(situation, &mut all, room).is_complete {
+    if extend(situation, &mut all, free).is_complete {
         return Report {
-            answer: Answer::Unchanged("nothing has to go".to_owned()),
+            answer: Answer::Unchanged("nothing has to be removed".to_owned()),
             metrics: Vec::new(),
         };
     }
-    room.without_insertion(situation)
-        .and_then(|room| {
+    free.without_insertion(situation)
+        .and_then(|free| {
             let count = |text: &str| situation.conversation.tokenizer().count(text);
-            Digest::new(situation, protected, room, Costs::new(&count))?.report()
+            Digest::new(situation, protected, free, Costs::new(&count))?.report()
         })
         .unwrap_or_else(|| super::truncate::truncate(situation))
 }
@@ -48,7 +48,7 @@ struct Digest<'a> {
     situation: &'a Situation,
     kept: Vec<bool>,
     /// Tokens and bytes for the text, with those that the kept units leave unused.
-    room: Room,
+    free: FreeBudget,
     notes: Notes,
     costs: Costs<'a>,
 }
@@ -59,7 +59,7 @@ impl<'a> Digest<'a> {
     fn new(
         situation: &'a Situation,
         mut kept: Vec<bool>,
-        mut room: Room,
+        mut free: FreeBudget,
         mut costs: Costs<'a>,
     ) -> Option<Self> {
         let mut notes = Notes::default();
@@ -68,23 +68,23 @@ impl<'a> Digest<'a> {
                 &|| situation.is_over(),
                 &parts(&situation.conversation, unit),
             );
-            // The caller has gone, which the fallback notices as well.
+            // The chain ends at the deadline, whatever `native:truncate` returns.
             if situation.is_over() {
                 return None;
             }
         }
-        keep_summaries(situation, &mut kept, &mut room);
-        let most = shares::NEEDED.of(room.tokens);
-        let mut for_text = shares::text_tokens(room.tokens, situation.conversation.tokens());
+        keep_summaries(situation, &mut kept, &mut free);
+        let most = shares::NEEDED.of(free.tokens);
+        let mut for_text = shares::text_tokens(free.tokens, situation.conversation.tokens());
         // Units that are removed to make room for rules may contain rules themselves, so this repeats.
         for _ in 0..4 {
             let mut window = kept.clone();
-            let text_bytes = shares::TEXT_BYTES.of(room.bytes.min(MOST_DIGEST_BYTES));
-            let without_text = room.without_text(for_text, text_bytes);
-            let left = extend(situation, &mut window, without_text).room;
+            let text_bytes = shares::TEXT_BYTES.of(free.bytes.min(MOST_DIGEST_BYTES));
+            let without_text = free.without_text(for_text, text_bytes);
+            let left = extend(situation, &mut window, without_text).free;
             let needed = notes.needed(&window, most, &mut costs);
-            let is_small = room.tokens < shares::LEAST_DIGEST;
-            if is_small && (needed == 0 || needed > room.tokens) {
+            let is_small = free.tokens < shares::LEAST_DIGEST;
+            if is_small && (needed == 0 || needed > free.tokens) {
                 return None;
             }
             let wanted = if is_small { needed } else { needed.min(most) };
@@ -92,7 +92,7 @@ impl<'a> Digest<'a> {
                 return Some(Self {
                     situation,
                     kept: window,
-                    room: left.with_text(for_text, text_bytes),
+                    free: left.with_text(for_text, text_bytes),
                     notes,
                     costs,
                 });
@@ -102,17 +102,19 @@ impl<'a> Digest<'a> {
         None
     }
 
+    /// Writes the digest, gives the window the tokens that the text leaves, and returns the report; `None` if
+    /// the text does not fit.
     fn report(mut self) -> Option<Report> {
-        let first = self.write(self.room.tokens);
+        let first = self.write(self.free.tokens);
         // Tokens that the text leaves go to the window.
-        let left = self.room.without_text(first.tokens, first.bytes);
+        let left = self.free.without_text(first.tokens, first.bytes);
         let mut wider = self.kept.clone();
-        let left = extend(self.situation, &mut wider, left).room;
+        let left = extend(self.situation, &mut wider, left).free;
         let mut written = first;
         if wider != self.kept {
-            self.room = left.with_text(written.tokens, written.bytes);
+            self.free = left.with_text(written.tokens, written.bytes);
             self.kept = wider;
-            written = self.write(self.room.tokens);
+            written = self.write(self.free.tokens);
         }
         // Lines were counted one by one. Joined and in its mark the text may have a few more tokens. If units
         // are skipped, the host may have to insert a note of its own.
@@ -128,14 +130,14 @@ impl<'a> Digest<'a> {
             written = self.write(tokens);
         }
         if written.text.is_empty() {
-            written.text = NOTHING_TO_SAY.to_owned();
+            written.text = EMPTY_DIGEST.to_owned();
         }
         let fits = self.cost(&written.text) <= allowed;
         fits.then(|| self.with_metrics(written))
     }
 
     fn write(&mut self, tokens: u32) -> Written {
-        let bytes = self.room.bytes.min(MOST_DIGEST_BYTES);
+        let bytes = self.free.bytes.min(MOST_DIGEST_BYTES);
         self.notes.write(&self.kept, tokens, bytes, &mut self.costs)
     }
 
@@ -224,11 +226,11 @@ fn parts(conversation: &Conversation, unit: usize) -> Vec<Part<'_>> {
 
 /// Keeps earlier summaries unchanged, newest first, as far as they are small. The new text carries on the
 /// others line by line.
-fn keep_summaries(situation: &Situation, kept: &mut [bool], room: &mut Room) {
-    let mut left = shares::KEPT_SUMMARIES.of(room.tokens);
+fn keep_summaries(situation: &Situation, kept: &mut [bool], free: &mut FreeBudget) {
+    let mut left = shares::KEPT_SUMMARIES.of(free.tokens);
     for (index, unit) in situation.units().iter().enumerate().rev() {
         if unit.kind == UnitKind::Summary && !kept[index] {
-            if unit.tokens > left || !room.take(unit) {
+            if unit.tokens > left || !free.take(unit) {
                 return;
             }
             left -= unit.tokens;
@@ -238,15 +240,15 @@ fn keep_summaries(situation: &Situation, kept: &mut [bool], room: &mut Room) {
 }
 
 struct Extended {
-    room: Room,
+    free: FreeBudget,
     /// Whether all units are kept.
     is_complete: bool,
 }
 
 /// Keeps the newest units that fit. A unit that does not fit ends the window, unless it is larger than
 /// [`shares::LARGE_UNIT`]: such a unit is skipped.
-fn extend(situation: &Situation, kept: &mut [bool], room: Room) -> Extended {
-    let mut left = room;
+fn extend(situation: &Situation, kept: &mut [bool], free: FreeBudget) -> Extended {
+    let mut left = free;
     let mut next = None;
     for (index, unit) in situation.units().iter().enumerate().rev() {
         if kept[index] {
@@ -259,12 +261,12 @@ fn extend(situation: &Situation, kept: &mut [bool], room: Room) -> Extended {
         if left.take(unit) {
             kept[index] = true;
             next = Some(index);
-        } else if unit.tokens <= shares::LARGE_UNIT.of(room.tokens) {
+        } else if unit.tokens <= shares::LARGE_UNIT.of(free.tokens) {
             break;
         }
     }
     Extended {
-        room: left,
+        free: left,
         is_complete: kept.iter().all(|kept| *kept),
     }
 }

@@ -1,7 +1,7 @@
-//! Strategies that run in the host itself: trusted code for when no guest may or can decide.
+//! Native strategies: trusted code in the host itself, which runs if no other strategy makes a result.
 
 mod digest;
-mod room;
+mod free_budget;
 mod summarize;
 mod truncate;
 
@@ -14,7 +14,7 @@ use crate::report::Report;
 use crate::runner::{Call, CallFailure, Runner, Running, Terms};
 use crate::situation::Situation;
 
-/// `native:digest`: keeps the newest part and puts a structured summary in the place of the rest.
+/// `native:digest`: keeps the newest part and replaces the rest by a structured summary.
 pub(crate) struct Digest;
 
 /// `native:truncate`: keeps the newest turns that fit.
@@ -68,7 +68,7 @@ impl Runner for Summarize {
             let result = match terms.model {
                 None => Err((
                     DeclaredFailure::Model,
-                    "no model was granted to it".to_owned(),
+                    "no model was granted to this strategy".to_owned(),
                 )),
                 Some(grant) => {
                     let deadline =
@@ -78,13 +78,13 @@ impl Runner for Summarize {
             };
             Call::of(
                 start,
-                result.map_err(|(declared, why)| CallFailure::Declared(declared, why)),
+                result.map_err(|(kind, why)| CallFailure::Declared(kind, why)),
             )
         })
     }
 }
 
-/// What is kept, with a summary in the place of the first unit that is not.
+/// Makes a plan that keeps the `kept` units, with a summary in the place of the first removed unit.
 fn with_summary(kept: &[bool], text: String) -> Plan {
     let mut plan = Plan::default();
     let mut text = Some(text);

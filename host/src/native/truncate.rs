@@ -3,7 +3,7 @@
 use baler_conversation::{Role, UnitKind};
 use baler_digest::shares::INSERTION_BYTES;
 
-use super::room::Room;
+use super::free_budget::FreeBudget;
 use crate::plan::{Insertion, InsertionPurpose, Piece, Placement, Plan};
 use crate::report::{Answer, Metric, MetricValue, Report};
 use crate::situation::Situation;
@@ -20,25 +20,25 @@ pub(crate) fn truncate(situation: &Situation) -> Report {
         .collect();
     let note = situation.insertion_overhead + situation.conversation.tokenizer().count(NOTE);
     // Protected units have priority over the note.
-    let mut room = Room::of(situation);
-    let has_note = room.tokens >= note && room.bytes >= INSERTION_BYTES;
-    room = if has_note {
-        room.without_text(note, INSERTION_BYTES)
+    let mut free = FreeBudget::of(situation);
+    let has_note = free.tokens >= note && free.bytes >= INSERTION_BYTES;
+    free = if has_note {
+        free.without_text(note, INSERTION_BYTES)
     } else {
         // The host puts its own note before a result that begins with a step.
-        room.without_text(situation.opening_note, 0)
+        free.without_text(situation.opening_note, 0)
     };
     for (index, unit) in units.iter().enumerate().rev() {
-        if unit.kind == UnitKind::Summary && !kept[index] && room.take(unit) {
+        if unit.kind == UnitKind::Summary && !kept[index] && free.take(unit) {
             kept[index] = true;
         }
     }
-    keep_newest_turns(situation, &mut kept, room);
+    keep_newest_turns(situation, &mut kept, free);
     make_room_for_notes(situation, &mut kept, has_note.then_some(note));
-    let dropped = kept.iter().filter(|kept| !**kept).count();
-    if dropped == 0 {
+    let removed = kept.iter().filter(|kept| !**kept).count();
+    if removed == 0 {
         return Report {
-            answer: Answer::Unchanged("nothing has to go".to_owned()),
+            answer: Answer::Unchanged("nothing has to be removed".to_owned()),
             metrics: Vec::new(),
         };
     }
@@ -46,12 +46,13 @@ pub(crate) fn truncate(situation: &Situation) -> Report {
         answer: Answer::Compacted(plan(situation, &kept, has_note)),
         metrics: vec![Metric {
             name: "units-dropped".to_owned(),
-            value: MetricValue::Count(u32::try_from(dropped).unwrap_or(u32::MAX)),
+            value: MetricValue::Count(u32::try_from(removed).unwrap_or(u32::MAX)),
         }],
     }
 }
 
-fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut room: Room) {
+/// Keeps the newest turns that fit, or the newest steps of the newest turn if all of it does not fit.
+fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut free: FreeBudget) {
     let units = situation.units();
     let Some(newest) = units.last().map(|unit| unit.turn) else {
         return;
@@ -66,9 +67,9 @@ fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut room: Room) {
         let open: Vec<usize> = (start..end)
             .filter(|unit| !kept[*unit] && units[*unit].kind != UnitKind::Summary)
             .collect();
-        let mut left = room;
+        let mut left = free;
         if open.iter().all(|unit| left.take(&units[*unit])) {
-            room = left;
+            free = left;
             open.into_iter().for_each(|unit| kept[unit] = true);
             end = start;
             continue;
@@ -76,7 +77,7 @@ fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut room: Room) {
         // A long tool loop is one turn: a part of it is better than nothing.
         if turn == newest {
             for unit in open.into_iter().rev() {
-                if !room.take(&units[unit]) {
+                if !free.take(&units[unit]) {
                     break;
                 }
                 kept[unit] = true;
@@ -90,25 +91,29 @@ fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut room: Room) {
 /// The host may have to insert a note between units that were not adjacent before, in addition to `note`, the
 /// tokens of [`NOTE`].
 fn make_room_for_notes(situation: &Situation, kept: &mut [bool], note: Option<u32>) {
-    let is_too_much = |kept: &[bool]| match note {
+    let exceeds = |kept: &[bool]| match note {
         Some(note) if kept.contains(&false) => {
             situation.left_for_text(kept).is_none_or(|left| left < note)
         }
-        _ => situation.are_too_many(kept),
+        _ => situation.exceeds_target(kept),
     };
-    let may_go: Vec<usize> = (0..kept.len())
+    let removable: Vec<usize> = (0..kept.len())
         .filter(|unit| kept[*unit] && !situation.is_protected(*unit))
         .collect();
-    let go = fewest(may_go.len(), |count| {
+    let count = fewest(removable.len(), |count| {
         let mut left = kept.to_vec();
-        may_go[..count].iter().for_each(|unit| left[*unit] = false);
-        !is_too_much(&left)
+        removable[..count]
+            .iter()
+            .for_each(|unit| left[*unit] = false);
+        !exceeds(&left)
     });
-    may_go[..go].iter().for_each(|unit| kept[*unit] = false);
+    removable[..count]
+        .iter()
+        .for_each(|unit| kept[*unit] = false);
 }
 
-/// Returns the smallest number up to `most` that is enough; `most` if none is. Asks a number of times in the
-/// order of the logarithm of the result.
+/// Returns the smallest number up to `most` that is enough; `most` if none is. The number of calls of
+/// `is_enough` grows with the logarithm of the result.
 fn fewest(most: usize, is_enough: impl Fn(usize) -> bool) -> usize {
     if most == 0 || is_enough(0) {
         return 0;
@@ -130,11 +135,12 @@ fn fewest(most: usize, is_enough: impl Fn(usize) -> bool) -> usize {
     enough
 }
 
+/// Makes a plan that keeps the `kept` units, with the note in the place of the first removed unit.
 fn plan(situation: &Situation, kept: &[bool], has_note: bool) -> Plan {
     let mut plan = Plan::default();
-    let first_dropped = kept.iter().position(|kept| !kept);
+    let first_removed = kept.iter().position(|kept| !kept);
     for (unit, _) in situation.units().iter().enumerate() {
-        if has_note && first_dropped == Some(unit) {
+        if has_note && first_removed == Some(unit) {
             plan.pieces.push(Piece::Insert(Insertion {
                 role: Role::User,
                 purpose: InsertionPurpose::Note,
@@ -156,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fewest_finds_the_smallest_number_with_few_questions() {
+    fn fewest_finds_the_smallest_number_with_few_calls() {
         for most in [0, 1, 2, 3, 10, 100_000] {
             for wanted in [0, 1, 2, 3, 9, 70_000] {
                 let asked = Cell::new(0);

@@ -1,4 +1,4 @@
-//! From a checked plan to the new document (invariant I2).
+//! Applies a checked plan: writes the new document (invariant I2).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,34 +15,33 @@ use super::shortened::Shortened;
 use crate::changes::{Origin, UnitOutcome};
 use crate::situation::Situation;
 
-/// What a plan made of a conversation.
+/// Result of applying a plan.
 #[derive(Debug)]
 pub(crate) struct Applied {
     /// The new document.
     pub(crate) document: String,
-    /// What became of each unit, in order.
+    /// Outcome of each unit, in order.
     pub(crate) outcomes: Vec<UnitOutcome>,
-    /// Number of inserted texts, the host's own included.
+    /// Number of inserted texts, including the host's notes.
     pub(crate) inserted: usize,
-    /// Where texts were inserted: before which unit of the old conversation.
+    /// For each inserted text, the unit of the old conversation before which it was inserted.
     pub(crate) insertions: Vec<usize>,
-    /// Blocks of thinking that were left out of messages that stayed.
+    /// Number of blocks of thinking that were removed from kept messages.
     pub(crate) thinking_removed: usize,
-    /// Outputs that the model has not seen and that the host shortened.
+    /// Number of unseen outputs that the host shortened.
     pub(crate) shortened: usize,
-    /// The first unit that stands behind others than before.
+    /// The first unit that moved after later ones.
     pub(crate) first_moved: Option<usize>,
-    /// Where each message of the new document comes from.
+    /// Origin of each message of the new document.
     pub(crate) origins: Vec<Origin>,
 }
 
-/// Makes the new document. Kept messages are copied byte for byte, but for outputs that `shortened`
-/// has a text for.
+/// Writes the new document. Kept messages are copied byte for byte, except outputs that `shortened` replaces.
 pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Shortened) -> Applied {
     let conversation = &situation.conversation;
     let format = conversation.format();
     let mut outcomes = vec![UnitOutcome::Removed; conversation.units().len()];
-    let mut written = Written {
+    let mut written = Writer {
         conversation,
         situation,
         messages: Vec::with_capacity(conversation.all_messages().len()),
@@ -57,7 +56,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         turn_with_thinking: turn_with_thinking(plan, conversation),
         is_changed: false,
         thinking_removed: 0,
-        held: Held::default(),
+        waiting: WaitingInstructions::default(),
         takes_instructions: false,
         expired: Vec::new(),
         first_moved: None,
@@ -88,12 +87,12 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
             }
         }
     }
-    written.leave_out_expired();
-    written.release(conversation.units().len());
+    written.remove_expired();
+    written.write_waiting(conversation.units().len());
     for unit in &written.expired {
         outcomes[*unit] = UnitOutcome::Removed;
     }
-    let Written {
+    let Writer {
         messages,
         origins,
         insertions,
@@ -115,90 +114,89 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
     }
 }
 
-/// The messages of the new document, as they are put together.
-struct Written<'a> {
+/// Writes the messages of the new document one after another.
+struct Writer<'a> {
     conversation: &'a Conversation,
     situation: &'a Situation,
     messages: Vec<Cow<'a, str>>,
-    /// Where each of them comes from.
+    /// Origin of each message.
     origins: Vec<Origin>,
     insertions: Vec<usize>,
     last: Last,
-    /// The unit that would follow if nothing were left out.
+    /// The unit that follows if none is removed.
     next: usize,
-    /// Whether thinking goes from what stands behind a change.
+    /// Whether thinking after a change is removed.
     drops_thinking: bool,
-    /// The turn whose thinking stays nevertheless.
+    /// The turn whose thinking stays even so.
     turn_with_thinking: Option<u32>,
-    /// Whether what was written so far is another beginning than the conversation had.
+    /// Whether the messages written so far differ from the beginning of the old conversation.
     is_changed: bool,
     thinking_removed: usize,
-    held: Held<'a>,
-    /// Whether instructions in the middle may stand behind what was written last.
+    waiting: WaitingInstructions<'a>,
+    /// Whether movable instructions may follow the last written message.
     takes_instructions: bool,
-    /// Units of instructions that were to stay and could not.
+    /// Units of instructions that the plan keeps but that have expired.
     expired: Vec<usize>,
     first_moved: Option<usize>,
 }
 
-/// A message of the conversation that stays.
+/// A kept message of the conversation.
 #[derive(Debug)]
-struct Stays<'a> {
+struct KeptMessage<'a> {
     unit: usize,
     origin: Origin,
     text: Cow<'a, str>,
 }
 
-/// Instructions in the middle. They wait until the model speaks, since they may stand nowhere else
-/// but in front of that (ANTH-1).
+/// Movable instructions that wait for the next message of the model, because they may only come directly
+/// before such a message (ANTH-1).
 #[derive(Debug, Default)]
-struct Held<'a> {
-    messages: Vec<Stays<'a>>,
-    /// How many of them are known to hold still, or to have to stay.
+struct WaitingInstructions<'a> {
+    messages: Vec<KeptMessage<'a>>,
+    /// Number of messages that are known to be still in force or protected.
     in_force: usize,
-    /// Whether one of them may stand anywhere.
+    /// Whether one of them is a directive, which may come anywhere.
     has_directive: bool,
-    /// Whether nothing was left out since what stood in front of them.
+    /// Whether no unit was removed since the unit before them.
     is_intact: bool,
-    /// Whether something was written that stood behind them.
+    /// Whether a message that followed them was written before them.
     is_moved: bool,
 }
 
-impl Held<'_> {
+impl WaitingInstructions<'_> {
     fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
-    /// Whether they may stand where they stood, whoever speaks next.
-    fn stands_anywhere(&self) -> bool {
+    /// Returns whether they may stay in their place, whatever message follows.
+    fn may_stay_in_place(&self) -> bool {
         self.has_directive && self.is_intact && !self.is_moved
     }
 }
 
-/// What was written last.
+/// The last written unit or text.
 enum Last {
     Nothing,
     Unit(usize),
     Insertion,
 }
 
-impl<'a> Written<'a> {
-    /// Makes room for a unit: where it may not stand behind what was written last, the host's
-    /// own note comes between.
-    fn begin(&mut self, unit: usize, joins: Option<&Joins>) {
+impl<'a> Writer<'a> {
+    /// Prepares to write a unit: inserts the host's note if the unit may not follow the last written one.
+    fn begin_unit(&mut self, unit: usize, joins: Option<&Joins>) {
         let conversation = self.conversation;
         let follows = self.next == unit;
         self.next = unit + 1;
         self.is_changed |= !follows || joins.is_some();
-        self.held.is_intact = follows && (self.held.is_empty() || self.held.is_intact);
+        self.waiting.is_intact = follows && (self.waiting.is_empty() || self.waiting.is_intact);
         if conversation.is_movable(unit) {
             return;
         }
-        if self.held.stands_anywhere() {
-            self.release(unit);
+        if self.waiting.may_stay_in_place() {
+            self.write_waiting(unit);
         }
-        // Where instructions wait, these get the note in front of them.
-        let needs_note = self.held.is_empty()
+        // If instructions wait, `write_waiting` inserts the note before them.
+        let needs_note = self.waiting.is_empty()
             && match self.last {
                 Last::Nothing => conversation.needs_note(None, unit, false),
                 Last::Unit(before) => conversation.needs_note(Some(before), unit, false),
@@ -214,7 +212,7 @@ impl<'a> Written<'a> {
         self.last = Last::Unit(unit);
     }
 
-    /// Writes the host's own note in front of a unit.
+    /// Inserts the host's note before a unit.
     fn put_note(&mut self, unit: usize) {
         let note = marks::wrap(
             self.conversation.key(),
@@ -229,97 +227,93 @@ impl<'a> Written<'a> {
         self.is_changed = true;
     }
 
-    /// Writes an inserted text.
+    /// Writes an inserted text, which is a message of its own.
     fn put_insertion(&mut self, message: String, takes_instructions: bool) {
         self.put(Cow::Owned(message), Origin::Inserted, takes_instructions);
     }
 
-    /// Writes a message that no instructions wait for.
+    /// Writes a message before the waiting instructions.
     fn put(&mut self, message: Cow<'a, str>, origin: Origin, takes_instructions: bool) {
-        self.held.is_moved |= !self.held.is_empty();
+        self.waiting.is_moved |= !self.waiting.is_empty();
         self.messages.push(message);
         self.origins.push(origin);
         self.takes_instructions = takes_instructions;
     }
 
-    /// Writes a message of the conversation, unless it has to wait.
-    fn write(&mut self, message: &Message, stays: Stays<'a>) {
+    /// Writes a message of the conversation, or adds it to the waiting instructions.
+    fn write(&mut self, message: &Message, kept: KeptMessage<'a>) {
         if self.conversation.moves(message) {
-            self.held.has_directive |= message.is_directive;
-            self.held.messages.push(stays);
+            self.waiting.has_directive |= message.is_directive;
+            self.waiting.messages.push(kept);
             return;
         }
         match message.role {
-            Role::Assistant => self.release(stays.unit),
-            Role::User => self.leave_out_expired(),
+            Role::Assistant => self.write_waiting(kept.unit),
+            Role::User => self.remove_expired(),
             _ => {}
         }
-        self.put(
-            stays.text,
-            stays.origin,
-            message.takes_instructions_behind(),
-        );
+        self.put(kept.text, kept.origin, message.takes_instructions_behind());
     }
 
-    /// Leaves out the waiting instructions that held until a message of the user's came: behind it, or
-    /// at the end, they would hold once more.
-    fn leave_out_expired(&mut self) {
-        // The others may be many, and are asked once.
-        let new = self.held.messages.split_off(self.held.in_force);
+    /// Removes waiting instructions that expired with a user message: after that message, or at the end, they
+    /// would come into force again.
+    fn remove_expired(&mut self) {
+        // Checks each message only once, because there may be many.
+        let new = self.waiting.messages.split_off(self.waiting.in_force);
         if new.is_empty() {
             return;
         }
-        for held in new {
-            let first = self.conversation.messages(held.unit).first();
+        for kept in new {
+            let first = self.conversation.messages(kept.unit).first();
             let expires = first.is_some_and(|own| own.expires);
-            // What holds still is protected.
-            if expires && !self.situation.is_protected(held.unit) {
-                self.expired.push(held.unit);
+            // Instructions still in force are protected.
+            if expires && !self.situation.is_protected(kept.unit) {
+                self.expired.push(kept.unit);
                 self.is_changed = true;
             } else {
-                self.held.messages.push(held);
+                self.waiting.messages.push(kept);
             }
         }
-        self.held.in_force = self.held.messages.len();
-        if self.held.is_empty() {
-            self.held = Held::default();
+        self.waiting.in_force = self.waiting.messages.len();
+        if self.waiting.is_empty() {
+            self.waiting = WaitingInstructions::default();
         }
     }
 
-    /// Writes the instructions that wait, in front of a unit; behind a note where they could not
-    /// stand there.
-    fn release(&mut self, unit: usize) {
-        let held = std::mem::take(&mut self.held);
-        if held.is_empty() {
+    /// Writes the waiting instructions before a unit, after a note if they may not come there otherwise.
+    fn write_waiting(&mut self, unit: usize) {
+        let waiting = std::mem::take(&mut self.waiting);
+        if waiting.is_empty() {
             return;
         }
-        if !self.takes_instructions && !held.stands_anywhere() {
+        if !self.takes_instructions && !waiting.may_stay_in_place() {
             self.put_note(unit);
         }
-        for stays in held.messages {
-            if held.is_moved {
-                self.first_moved.get_or_insert(stays.unit);
+        for kept in waiting.messages {
+            if waiting.is_moved {
+                self.first_moved.get_or_insert(kept.unit);
             }
-            self.messages.push(stays.text);
-            self.origins.push(stays.origin);
+            self.messages.push(kept.text);
+            self.origins.push(kept.origin);
         }
     }
 
-    /// Writes the messages of a unit that stays, with `edits` in order of message and part, and
-    /// says what became of it.
+    /// Writes the messages of a kept unit with `edits`, in order of message and part, and returns its
+    /// outcome.
     fn unit(
         &mut self,
         unit: usize,
         edits: Vec<&CheckedEdit>,
         joins: Option<&Joins>,
     ) -> UnitOutcome {
-        self.begin(unit, joins);
+        self.begin_unit(unit, joins);
         let messages = self.conversation.messages(unit);
         let first = self.conversation.message_range(unit).start;
         self.thinking_removed += thinking_removed(messages, edits.iter().copied());
-        // With it others may be left out that waited.
-        let written = |own: &Self| own.messages.len() + own.held.messages.len() + own.expired.len();
-        let before = written(self);
+        // Includes waiting messages of other units, which may expire while this unit is written.
+        let count =
+            |own: &Self| own.messages.len() + own.waiting.messages.len() + own.expired.len();
+        let before = count(self);
         let mut outcome = if edits.is_empty() {
             UnitOutcome::Kept
         } else {
@@ -330,27 +324,27 @@ impl<'a> Written<'a> {
             let (own, others) = rest.split_at(rest.partition_point(|edit| edit.message <= index));
             rest = others;
             if !own.is_empty() {
-                let stays = Stays {
+                let kept = KeptMessage {
                     unit,
                     origin: Origin::Changed(first + index),
                     text: Cow::Owned(rewritten(self.conversation, message, own)),
                 };
-                self.write(message, stays);
-                // What stands in front of it in this unit is where it was.
+                self.write(message, kept);
+                // Set only now, because the earlier messages of this unit do not follow a change.
                 self.is_changed = true;
-            } else if self.push(message, (unit, first + index), joins) {
+            } else if self.write_unedited(message, (unit, first + index), joins) {
                 outcome = UnitOutcome::Rewritten;
             }
         }
-        if written(self) == before {
+        if count(self) == before {
             return UnitOutcome::Removed;
         }
         outcome
     }
 
-    /// Writes a message that stays, given with its unit and its index; true where thinking had to go
-    /// from it. One of nothing but thinking goes as a whole.
-    fn push(
+    /// Writes a message without edits, given with its unit and its index, and returns whether its thinking
+    /// had to be removed. A message of nothing but thinking is removed completely.
+    fn write_unedited(
         &mut self,
         message: &'a Message,
         (unit, index): (usize, usize),
@@ -358,23 +352,24 @@ impl<'a> Written<'a> {
     ) -> bool {
         let units = self.conversation.units();
         let turn = units[unit].turn;
-        let goes = self.drops_thinking && self.is_changed && Some(turn) != self.turn_with_thinking;
-        let rest = goes.then(|| without_thinking(self.conversation, message));
-        let changed = |text| Stays {
+        let removes_thinking =
+            self.drops_thinking && self.is_changed && Some(turn) != self.turn_with_thinking;
+        let rest = removes_thinking.then(|| without_thinking(self.conversation, message));
+        let changed = |text| KeptMessage {
             unit,
             origin: Origin::Changed(index),
             text: Cow::Owned(text),
         };
         let Some(rest) = rest.flatten() else {
-            let stays = match joined(self.conversation, message, joins) {
+            let kept = match joined(self.conversation, message, joins) {
                 Some(text) => changed(text),
-                None => Stays {
+                None => KeptMessage {
                     unit,
                     origin: Origin::Kept(index),
                     text: Cow::Borrowed(self.conversation.raw(message)),
                 },
             };
-            self.write(message, stays);
+            self.write(message, kept);
             return false;
         };
         self.thinking_removed += rest.blocks;
@@ -385,16 +380,19 @@ impl<'a> Written<'a> {
     }
 }
 
-/// What is left of a message whose thinking goes.
-pub(crate) struct Rest {
-    /// None where it held nothing else.
+/// A message without its thinking.
+pub(crate) struct WithoutThinking {
+    /// The rest of the message; `None` if it held nothing else.
     pub(crate) text: Option<String>,
-    /// Number of blocks that went.
+    /// Number of removed blocks.
     blocks: usize,
 }
 
-/// A message without its thinking; none where it holds none.
-pub(crate) fn without_thinking(conversation: &Conversation, message: &Message) -> Option<Rest> {
+/// Removes the thinking of a message; `None` if it has none.
+pub(crate) fn without_thinking(
+    conversation: &Conversation,
+    message: &Message,
+) -> Option<WithoutThinking> {
     let place = message.content.clone()?;
     let thinking = message.thinking_in_content();
     if thinking.is_empty() {
@@ -406,16 +404,16 @@ pub(crate) fn without_thinking(conversation: &Conversation, message: &Message) -
         let with = without(document, message, &place, &thinking, &[]);
         edit::replace(document, &message.place, &[Replacement { place, with }])
     });
-    Some(Rest { text, blocks })
+    Some(WithoutThinking { text, blocks })
 }
 
-/// The turn of the newest step that stays, where the request wants an open loop to begin with
-/// thinking (ANTH-5). What the user says behind its outputs is one message with them (ANTH-2).
+/// Returns the turn of the newest kept step, if an open tool loop must begin with thinking (ANTH-5). A user
+/// message after its outputs does not end the loop, because both are merged into one message (ANTH-2).
 fn turn_with_thinking(plan: &CheckedPlan, conversation: &Conversation) -> Option<u32> {
     if !conversation.envelope().wants_thinking() {
         return None;
     }
-    let stays = |piece: &Checked| match piece {
+    let units_of = |piece: &Checked| match piece {
         Checked::Keep(units) => units.clone(),
         Checked::Rewrite { unit, .. } => *unit..unit + 1,
         Checked::Insert { .. } => 0..0,
@@ -424,14 +422,14 @@ fn turn_with_thinking(plan: &CheckedPlan, conversation: &Conversation) -> Option
         .pieces
         .iter()
         .rev()
-        .flat_map(|piece| stays(piece).rev());
+        .flat_map(|piece| units_of(piece).rev());
     let is_step = |unit: &usize| conversation.units()[*unit].kind == UnitKind::Step;
     units
         .find(is_step)
         .map(|unit| conversation.units()[unit].turn)
 }
 
-/// A message with the texts that join it; `None` if none does.
+/// Returns a message with the texts that join it; `None` if there are none.
 fn joined(conversation: &Conversation, message: &Message, joins: Option<&Joins>) -> Option<String> {
     let joins = joins?;
     let document = conversation.source();
@@ -445,6 +443,7 @@ fn joined(conversation: &Conversation, message: &Message, joins: Option<&Joins>)
     Some(edit::replace(document, &message.place, &[joined]))
 }
 
+/// Returns a message with these edits.
 fn rewritten(conversation: &Conversation, message: &Message, edits: &[&CheckedEdit]) -> String {
     let document = conversation.source();
     let format = conversation.format();
@@ -475,14 +474,14 @@ fn rewritten(conversation: &Conversation, message: &Message, edits: &[&CheckedEd
     edit::replace(document, &message.place, &replacements)
 }
 
-/// What a part of a message is to read from now on.
+/// The new text of a part.
 struct NewText {
     part: usize,
     replacement: Replacement,
 }
 
-/// The content list of `message`, which lies at `list`, without some of its parts and with
-/// `texts` replaced in the others. Both are in the order of the parts.
+/// Returns the content list of `message`, which is at `list`, without the parts `removed` and with `texts`
+/// replaced in the others. Both are in the order of the parts.
 fn without(
     document: &Document,
     message: &Message,
@@ -494,7 +493,7 @@ fn without(
     let mut texts = texts.iter().peekable();
     let mut parts = Vec::with_capacity(message.parts.len());
     for (index, part) in message.parts.iter().enumerate() {
-        let is_removed = removed.next_if(|gone| **gone == index).is_some();
+        let is_removed = removed.next_if(|part| **part == index).is_some();
         let text = texts.next_if(|text| text.part == index);
         let is_inside = part.place.start >= list.start && part.place.end <= list.end;
         if is_removed || !is_inside {

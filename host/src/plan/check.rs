@@ -1,4 +1,4 @@
-//! From a guest's plan to a checked plan, which is another type (invariants I1, I4, I8).
+//! Checks a strategy's plan. A checked plan has another type (invariants I1, I4, I8).
 
 use std::collections::HashMap;
 
@@ -20,27 +20,28 @@ use crate::situation::Situation;
 #[derive(Debug)]
 pub(crate) struct CheckedPlan {
     pub(super) pieces: Vec<Checked>,
-    /// Texts, in their marks, that join the message of a unit that could leave: at its start, at its
-    /// end.
+    /// Texts in their marks that join the message of an unprotected unit, by unit.
     pub(super) joins: HashMap<usize, Joins>,
     pub(crate) reasons: Vec<Reason>,
 }
 
+/// Texts in their marks that join a message at its start or its end.
 #[derive(Debug, Default)]
 pub(super) struct Joins {
     pub(super) start: Vec<String>,
     pub(super) end: Vec<String>,
 }
 
+/// A checked piece of a plan.
 #[derive(Debug)]
 pub(super) enum Checked {
-    /// Units from, to (excluded).
+    /// Keeps these units.
     Keep(std::ops::Range<usize>),
     Rewrite {
         unit: usize,
         edits: Vec<CheckedEdit>,
     },
-    /// A text in its mark, as a message of its own.
+    /// Inserts a text in its mark, as a separate message.
     Insert { role: Role, text: String },
 }
 
@@ -49,21 +50,21 @@ pub(super) enum Checked {
 pub(super) struct CheckedEdit {
     pub(super) message: usize,
     pub(super) part: usize,
-    /// The new text in its mark; none to leave the part out.
+    /// The new text in its mark; `None` removes the part.
     pub(super) text: Option<String>,
 }
 
-/// Checks `plan`, which the strategy `by` made.
+/// Checks `plan`, which the strategy `author` made.
 pub(crate) fn check(
     plan: Plan,
-    by: Author<'_>,
+    author: Author<'_>,
     situation: &Situation,
     limits: PlanLimits,
 ) -> Result<CheckedPlan, Fault> {
     check_limits(&plan, limits)?;
     Checker {
         situation,
-        by,
+        author,
         next: 0,
         pieces: Vec::with_capacity(plan.pieces.len()),
         joins: HashMap::new(),
@@ -116,15 +117,15 @@ fn check_limits(plan: &Plan, limits: PlanLimits) -> Result<(), Fault> {
 
 struct Checker<'a> {
     situation: &'a Situation,
-    by: Author<'a>,
-    /// The first unit that may still come.
+    author: Author<'a>,
+    /// The first unit that the next piece may name.
     next: usize,
     pieces: Vec<Checked>,
     joins: HashMap<usize, Joins>,
-    /// Insertions that join the message after them, which has yet to come: piece, role, text.
+    /// Insertions that join the next kept message: piece, role, text.
     waiting: Vec<(usize, Role, String)>,
-    /// The unit that a text can join at its end: the newest one, kept as it is, with nothing behind it
-    /// but what joins it.
+    /// The unit that a text can join at its end: the last one, if it is kept unedited and no other text
+    /// follows it.
     kept_before: Option<usize>,
 }
 
@@ -152,7 +153,7 @@ impl Checker<'_> {
                         piece: Some(index),
                         unit: Some(unit),
                     })?;
-                    // What joins a message goes where its bytes stay as they are.
+                    // A text can join only a message that is otherwise unchanged.
                     if !edits.is_empty() && self.joins.contains_key(&unit) {
                         return Err(at(PlanRule::JoinsNothing, index));
                     }
@@ -169,7 +170,7 @@ impl Checker<'_> {
             return Err(at(PlanRule::JoinsNothing, *piece));
         }
         let end = self.situation.units().len();
-        self.check_dropped(end, None)?;
+        self.check_removed_units(end, None)?;
         if self.pieces.is_empty() {
             return Err(PlanFault {
                 rule: PlanRule::Empty,
@@ -185,6 +186,7 @@ impl Checker<'_> {
         })
     }
 
+    /// Checks a span of units, and returns it as a range.
     fn span(&self, span: Span) -> Result<std::ops::Range<usize>, PlanRule> {
         if span.count == 0 {
             return Err(PlanRule::EmptySpan);
@@ -198,14 +200,14 @@ impl Checker<'_> {
         }
     }
 
-    /// Goes on to `units`, dropping all between.
+    /// Continues at `units`: the units before them that no piece names are removed.
     fn advance(&mut self, piece: usize, units: std::ops::Range<usize>) -> Result<(), PlanFault> {
-        self.check_dropped(units.start, Some(piece))?;
+        self.check_removed_units(units.start, Some(piece))?;
         for (waiting, role, text) in std::mem::take(&mut self.waiting) {
             if !self.can_be_joined(units.start, role) {
                 return Err(at(PlanRule::JoinsNothing, waiting));
             }
-            if self.stands_beside(units.start) {
+            if self.needs_separate_message(units.start) {
                 self.pieces.push(Checked::Insert { role, text });
             } else {
                 self.joins.entry(units.start).or_default().start.push(text);
@@ -224,7 +226,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn check_dropped(&self, until: usize, piece: Option<usize>) -> Result<(), PlanFault> {
+    /// Checks that no unit from `next` to `until` is protected.
+    fn check_removed_units(&self, until: usize, piece: Option<usize>) -> Result<(), PlanFault> {
         match (self.next..until).find(|unit| self.situation.is_protected(*unit)) {
             Some(unit) => Err(PlanFault {
                 rule: PlanRule::DropsProtected,
@@ -235,8 +238,9 @@ impl Checker<'_> {
         }
     }
 
-    /// A message of one unit of the user's or of instructions, in which parts can be added. A
-    /// step is left alone: text in front of its outputs would part them from their calls.
+    /// Returns whether a text of this role can join a unit: a single user or instructions message that
+    /// accepts further parts. Nothing joins a step, because text before its outputs would separate them from
+    /// their calls.
     fn can_be_joined(&self, unit: usize, role: Role) -> bool {
         let conversation = &self.situation.conversation;
         let kind = conversation.units().get(unit).map(|unit| unit.kind);
@@ -245,10 +249,10 @@ impl Checker<'_> {
                 if message.role == role && message.content.is_some() && message.outputs().next().is_none())
     }
 
-    /// Whether a text that is to join a unit becomes a message of its own beside it. In a unit that has
-    /// to stay it would stay for good: nobody may change the user's message, so each later floor would
-    /// count it, and a strategy could take the whole budget with it.
-    fn stands_beside(&self, unit: usize) -> bool {
+    /// Returns whether a text that should join a unit becomes a separate message next to it, because the unit
+    /// is protected. In a protected unit the text could never be removed: each later floor would count it,
+    /// and a strategy could use up the whole budget with it.
+    fn needs_separate_message(&self, unit: usize) -> bool {
         self.situation.is_protected(unit)
     }
 
@@ -267,9 +271,9 @@ impl Checker<'_> {
         if text.trim().is_empty() {
             return Err(PlanRule::EmptyInsertion);
         }
-        // A digest that reads a text under our seal goes by its headings: under some of them stands what
-        // the user said, and no other strategy may write there.
-        let text = match self.by.writes_digests {
+        // A digest reads the headings of sealed texts, and attributes the text below some of them to the
+        // user. So only strategies that write digests may use these headings.
+        let text = match self.author.writes_digests {
             true => text,
             false => without_headings(&text),
         };
@@ -278,11 +282,11 @@ impl Checker<'_> {
             InsertionPurpose::Note => Purpose::Note,
         };
         let site = role.site().ok_or(PlanRule::RoleNotAllowed)?;
-        let by = By::Strategy(self.by.name);
+        let by = By::Strategy(self.author.name);
         let text = marks::wrap(conversation.key(), purpose, site, by, &text);
         match placement {
             Placement::Alone => {
-                // A text that joined the unit in front of it would be out of order.
+                // A further text that joins the unit before this one would be out of order.
                 self.kept_before = None;
                 self.pieces.push(Checked::Insert { role, text });
             }
@@ -292,7 +296,7 @@ impl Checker<'_> {
                     .kept_before
                     .filter(|unit| self.can_be_joined(*unit, role))
                     .ok_or(PlanRule::JoinsNothing)?;
-                if self.stands_beside(unit) {
+                if self.needs_separate_message(unit) {
                     self.pieces.push(Checked::Insert { role, text });
                 } else {
                     self.joins.entry(unit).or_default().end.push(text);
@@ -302,9 +306,10 @@ impl Checker<'_> {
         Ok(())
     }
 
+    /// Checks the edits of a unit.
     fn edits(&self, unit: usize, edits: Vec<Edit>) -> Result<Vec<CheckedEdit>, PlanRule> {
         let mut last = None;
-        // Parts of each message that may still go: one of its content has to stay.
+        // Number of parts of each message that may still be removed: one of its content must stay.
         let mut removable: HashMap<usize, usize> = HashMap::new();
         let edits: Vec<CheckedEdit> = edits
             .into_iter()
@@ -342,7 +347,7 @@ impl Checker<'_> {
         Ok(edits)
     }
 
-    /// Thinking goes from a unit as a whole or not at all.
+    /// Checks that either all thinking of a unit is removed or none.
     fn check_thinking(&self, unit: usize, edits: &[CheckedEdit]) -> Result<(), PlanRule> {
         let messages = self.situation.conversation.messages(unit);
         let removed = thinking_removed(messages, edits);
@@ -379,12 +384,18 @@ impl Checker<'_> {
             (None, Content::Text(place)) => conversation.text(place),
             _ => return Err(PlanRule::EditNotAllowed),
         };
-        let excerpt =
-            Excerptable::of(self.situation, unit, &text, earlier).excerpt(runs)?;
-        let marked = marks::wrap(conversation.key(), Purpose::Excerpt, site, By::Host, &excerpt);
+        let excerpt = Excerptable::of(self.situation, unit, &text, earlier).excerpt(runs)?;
+        let marked = marks::wrap(
+            conversation.key(),
+            Purpose::Excerpt,
+            site,
+            By::Host,
+            &excerpt,
+        );
         self.smaller(unit, place, marked)
     }
 
+    /// Checks the new text of a part, and returns it in its mark.
     fn new_text(&self, unit: usize, place: (usize, usize), text: &str) -> Result<String, PlanRule> {
         if !is_rewritable(self.situation, unit, place) {
             return Err(PlanRule::EditNotAllowed);
@@ -395,7 +406,7 @@ impl Checker<'_> {
             .get(place.0)
             .and_then(|message| message.site(message.parts.get(place.1)?))
             .ok_or(PlanRule::EditNotAllowed)?;
-        let by = By::Strategy(self.by.name);
+        let by = By::Strategy(self.author.name);
         let marked = marks::wrap(conversation.key(), Purpose::Rewritten, site, by, text);
         self.smaller(unit, place, marked)
     }
@@ -449,7 +460,7 @@ impl Checker<'_> {
     }
 }
 
-/// Blocks of thinking that edits of these messages leave out.
+/// Returns the number of blocks of thinking that `edits` remove from these messages.
 pub(super) fn thinking_removed<'a>(
     messages: &[Message],
     edits: impl IntoIterator<Item = &'a CheckedEdit>,
@@ -507,7 +518,7 @@ fn is_editable(
     }
 }
 
-/// Whether the policy lets a plan leave `part` of a unit out.
+/// Returns whether a plan may remove `part` of a unit.
 pub(crate) fn is_removable(
     situation: &Situation,
     unit: usize,
@@ -519,12 +530,12 @@ pub(crate) fn is_removable(
     }
     match &part.content {
         Content::Media(_) => situation.request.policy.remove_media && !message.opaque,
-        content if content.is_thinking() => situation.may_lose_thinking(unit),
+        content if content.is_thinking() => situation.may_remove_thinking(unit),
         _ => false,
     }
 }
 
-/// Parts that stand in the list of the message's content, of which one has to stay.
+/// Returns the number of parts in the list of the message's content.
 fn parts_of_content(message: &Message) -> usize {
     message.content.as_ref().map_or(0, |list| {
         message

@@ -1,22 +1,22 @@
-//! Gaps: lines of the host's that say how much of an output is missing where they stand.
+//! Gaps: lines of the host in a shortened output that say how much is missing at their place.
 //!
-//! A text that is shortened once more has gaps already. What a new gap swallows counts as what it
-//! stood for, so the gaps of a text and what stands between them always add up to the whole output.
+//! A text that is shortened again already has gaps. A new gap counts an old gap inside it as the text that
+//! the old one replaced, so the gaps of a text and the text between them always add up to the whole output.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// How each gap begins. A line of the output's own that begins so gets a backslash, so that none of
-/// it counts as a gap when the text is shortened again.
+/// Beginning of each gap. A line of the output itself that begins like this gets a backslash before it, so
+/// that it does not count as a gap when the text is shortened again.
 const BEGIN: &str = "[…";
 
-/// What a line that is cut must not go on with behind a gap, for the same reason.
-const SIGNS: [char; 3] = ['\\', '[', '…'];
+/// Characters with which the rest of a cut line must not begin after a gap, for the same reason.
+const GAP_CHARACTERS: [char; 3] = ['\\', '[', '…'];
 
-/// Bytes of a gap, about.
+/// Maximum bytes of a usual gap.
 pub(super) const LENGTH: usize = 48;
 
-/// How much of an output.
+/// Size of a piece of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Amount {
     pub(super) lines: usize,
@@ -24,7 +24,7 @@ pub(super) struct Amount {
 }
 
 impl Amount {
-    /// The gap that says so.
+    /// Writes the gap for this amount.
     fn gap(self) -> String {
         let Self { lines, bytes } = self;
         match lines {
@@ -34,112 +34,107 @@ impl Amount {
         }
     }
 
-    /// What a line says that is a gap.
-    fn told(line: &str) -> Option<Self> {
-        let said = line.strip_prefix("[… ")?;
-        let said = said.strip_suffix(" bytes left out …]\n")?;
-        let (lines, bytes) = said
+    /// Reads the amount of a gap; `None` if the line is no gap.
+    fn parse(line: &str) -> Option<Self> {
+        let text = line.strip_prefix("[… ")?;
+        let text = text.strip_suffix(" bytes left out …]\n")?;
+        let (lines, bytes) = text
             .split_once(" lines, ")
-            .or_else(|| said.split_once(" line, "))
-            .unwrap_or(("0", said));
+            .or_else(|| text.split_once(" line, "))
+            .unwrap_or(("0", text));
         let amount = Self {
             lines: lines.parse().ok()?,
             bytes: bytes.parse().ok()?,
         };
-        // Spelled in another way it is not the host's.
+        // The host writes each amount in exactly one way.
         (amount.gap() == line).then_some(amount)
     }
 }
 
-/// The text of an output that is to be shortened, with what is missing in it already.
+/// The text of an output that is to be shortened, with the gaps that it already has.
 #[derive(Debug)]
 pub(super) struct Body<'a> {
     pub(super) text: Cow<'a, str>,
-    /// Gaps, and beginnings of lines with a backslash of the host's, in order: each with what it
-    /// stands for.
-    stands_for: Vec<(Range<usize>, Amount)>,
-    /// Whether the text is that of its author, and all that stands for something are backslashes of the host's.
+    /// Gaps and escaped beginnings of lines, in order, each with the amount of output that it represents.
+    markers: Vec<(Range<usize>, Amount)>,
+    /// Whether the text is that of its author, and all markers are backslashes of the host's.
     is_whole: bool,
 }
 
 impl<'a> Body<'a> {
-    /// Of an output as its tool gave it back.
+    /// Reads an output that the host has not shortened yet.
     pub(super) fn whole(text: &'a str) -> Self {
         Self::of(escaped(text), true)
     }
 
-    /// Of one that the host shortened before.
+    /// Reads an output that the host shortened before.
     pub(super) fn shortened_before(text: &'a str) -> Self {
         Self::of(Cow::Borrowed(text), false)
     }
 
     fn of(text: Cow<'a, str>, is_whole: bool) -> Self {
-        let mut stands_for = Vec::new();
+        let mut markers = Vec::new();
         let mut start = 0;
         for line in text.split_inclusive('\n') {
-            let behind = line.trim_start_matches('\\');
-            let backslashes = line.len() - behind.len();
-            if behind.starts_with(BEGIN) && backslashes > 0 {
+            let unescaped = line.trim_start_matches('\\');
+            let backslashes = line.len() - unescaped.len();
+            if unescaped.starts_with(BEGIN) && backslashes > 0 {
                 let length = backslashes + BEGIN.len();
                 let amount = Amount {
                     lines: 0,
                     bytes: length - 1,
                 };
-                stands_for.push((start..start + length, amount));
-            } else if let Some(amount) = Amount::told(line) {
-                stands_for.push((start..start + line.len(), amount));
+                markers.push((start..start + length, amount));
+            } else if let Some(amount) = Amount::parse(line) {
+                markers.push((start..start + line.len(), amount));
             }
             start += line.len();
         }
         Self {
             text,
-            stands_for,
+            markers,
             is_whole,
         }
     }
 
-    /// Whether a line of the text is a gap, rather than the output's own.
+    /// Returns whether a line of the text is a gap.
     pub(super) fn is_gap(line: &str) -> bool {
         line.starts_with(BEGIN)
     }
 
-    /// Where a piece ends that should end at `at` at the latest: in front of a gap that would be cut,
-    /// or have another one directly behind it.
+    /// Returns the end of a piece that should end at `at` or earlier: not within a gap, and not directly
+    /// after one.
     pub(super) fn end_at(&self, at: usize) -> usize {
-        let index = self
-            .stands_for
-            .partition_point(|(place, _)| place.start < at);
-        let Some((place, _)) = index.checked_sub(1).map(|last| &self.stands_for[last]) else {
+        let index = self.markers.partition_point(|(place, _)| place.start < at);
+        let Some((place, _)) = index.checked_sub(1).map(|last| &self.markers[last]) else {
             return at;
         };
-        if at < place.end || at == place.end && self.is_line(place) {
+        if at < place.end || at == place.end && self.is_gap_at(place) {
             place.start
         } else {
             at
         }
     }
 
-    /// Where a piece begins that should begin at `at` at the earliest: behind a gap that would be cut, or
-    /// have another one directly in front of it.
+    /// Returns the start of a piece that should begin at `at` or later: not within a gap, and not directly
+    /// before one.
     pub(super) fn start_at(&self, at: usize) -> usize {
-        let index = self
-            .stands_for
-            .partition_point(|(place, _)| place.end <= at);
-        let at = match self.stands_for.get(index) {
-            Some((place, _)) if place.start < at || place.start == at && self.is_line(place) => {
+        let index = self.markers.partition_point(|(place, _)| place.end <= at);
+        let at = match self.markers.get(index) {
+            Some((place, _)) if place.start < at || place.start == at && self.is_gap_at(place) => {
                 place.end
             }
             _ => at,
         };
-        let (before, behind) = self.text.split_at(at);
+        let (before, after) = self.text.split_at(at);
         if before.is_empty() || before.ends_with('\n') {
             return at;
         }
-        self.text.len() - behind.trim_start_matches(SIGNS).len()
+        self.text.len() - after.trim_start_matches(GAP_CHARACTERS).len()
     }
 
-    /// Whether what stands at a place is a gap: all of a line.
-    fn is_line(&self, place: &Range<usize>) -> bool {
+    /// Returns whether the marker at `place` is a gap, which is a whole line.
+    fn is_gap_at(&self, place: &Range<usize>) -> bool {
         self.text[place.clone()].ends_with('\n')
     }
 
@@ -149,7 +144,7 @@ impl<'a> Body<'a> {
         let place = |at: usize| {
             // In front of a line is also in front of its backslash.
             while self.is_whole
-                && let Some((place, _)) = self.stands_for.get(added)
+                && let Some((place, _)) = self.markers.get(added)
                 && place.start - added < at
             {
                 added += 1;
@@ -169,22 +164,22 @@ impl<'a> Body<'a> {
             // One that touches the last one goes on with it.
             let start = if run.start <= at { at } else { start };
             if start < end {
-                self.leave_out(written, at..start);
+                self.write_gap(written, at..start);
                 written.push_str(&self.text[start..end]);
                 at = end;
             }
         }
-        self.leave_out(written, at..self.text.len());
+        self.write_gap(written, at..self.text.len());
     }
 
-    /// Says how much is left out, where something is; writes it where that takes no more room.
-    pub(super) fn leave_out(&self, written: &mut String, left_out: Range<usize>) {
+    /// Writes a gap for the range `left_out`, or its text if that is not longer than the gap.
+    pub(super) fn write_gap(&self, written: &mut String, left_out: Range<usize>) {
         let text = &self.text[left_out.clone()];
         let mut amount = self.missing(left_out);
         let is_within_line = !written.is_empty() && !written.ends_with('\n');
         if is_within_line {
-            // The line break behind a line that is cut counts for one that is left out, so that the
-            // sum stays the same.
+            // The line break that ends a cut line counts as the first one left out, so that the amounts still
+            // add up.
             amount.bytes = amount.bytes.saturating_sub(1);
             amount.lines = amount.lines.saturating_sub(1);
         }
@@ -199,7 +194,7 @@ impl<'a> Body<'a> {
         written.push_str(&gap);
     }
 
-    /// How much of the output stands at a place, or was left out there before.
+    /// Returns how much of the output is at a place, counting gaps there as what they replaced.
     pub(super) fn missing(&self, place: Range<usize>) -> Amount {
         let text = &self.text[place.clone()];
         let mut amount = Amount {
@@ -207,21 +202,21 @@ impl<'a> Body<'a> {
             bytes: text.len(),
         };
         let first = self
-            .stands_for
-            .partition_point(|(known, _)| known.start < place.start);
-        for (known, stands_for) in &self.stands_for[first..] {
-            if known.end > place.end {
+            .markers
+            .partition_point(|(marker, _)| marker.start < place.start);
+        for (marker, represented) in &self.markers[first..] {
+            if marker.end > place.end {
                 break;
             }
-            let lines = usize::from(self.is_line(known));
-            amount.lines = (amount.lines - lines).saturating_add(stands_for.lines);
-            amount.bytes = (amount.bytes - known.len()).saturating_add(stands_for.bytes);
+            let lines = usize::from(self.is_gap_at(marker));
+            amount.lines = (amount.lines - lines).saturating_add(represented.lines);
+            amount.bytes = (amount.bytes - marker.len()).saturating_add(represented.bytes);
         }
         amount
     }
 }
 
-/// A text in which no line begins like a gap.
+/// Returns the text with a backslash before each line that begins like a gap.
 fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(BEGIN) {
         return Cow::Borrowed(text);
@@ -241,11 +236,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gap_says_what_it_was_made_of_and_nothing_else_is_one() {
+    fn parse_reads_exactly_what_gap_writes() {
         for (lines, bytes) in [(0, 1), (1, 90), (2, 180), (7_000, 1_234_567)] {
             let amount = Amount { lines, bytes };
             assert!(amount.gap().len() <= LENGTH);
-            assert_eq!(Amount::told(&amount.gap()), Some(amount));
+            assert_eq!(Amount::parse(&amount.gap()), Some(amount));
         }
         for line in [
             "[… 5 bytes left out …]",
@@ -257,12 +252,12 @@ mod tests {
             "\\[… 5 bytes left out …]\n",
             "[… 5 bytes left out …]\r\n",
         ] {
-            assert_eq!(Amount::told(line), None, "{line}");
+            assert_eq!(Amount::parse(line), None, "{line}");
         }
     }
 
     #[test]
-    fn no_line_of_an_outputs_own_is_a_gap() {
+    fn lines_of_the_output_are_never_gaps() {
         let text = "a\n[… 900 bytes left out …]\n\\[… 5 bytes left out …]\nb [… c\n";
         let body = Body::whole(text);
         assert_eq!(
@@ -271,13 +266,13 @@ mod tests {
         );
         let all = body.missing(0..body.text.len());
         assert_eq!((all.lines, all.bytes), (4, text.len()));
-        // Taken up again it is the same.
+        // Reading the text again gives the same amounts.
         let again = Body::shortened_before(&body.text);
         assert_eq!(again.missing(0..again.text.len()), all);
     }
 
     #[test]
-    fn a_gap_swallows_gaps_whole() {
+    fn new_gap_contains_old_gaps_completely() {
         let own = "one line of an output that is no gap\n";
         let text = format!("{own}[… 3 lines, 300 bytes left out …]\n{own}");
         let body = Body::shortened_before(&text);
@@ -291,21 +286,21 @@ mod tests {
         assert_eq!(body.end_at(gap.start), gap.start);
         assert_eq!(body.start_at(gap.end), gap.end);
         let mut written = String::new();
-        body.leave_out(&mut written, 0..text.len());
+        body.write_gap(&mut written, 0..text.len());
         let bytes = 300 + 2 * own.len();
         assert_eq!(written, format!("[… 5 lines, {bytes} bytes left out …]\n"));
     }
 
     #[test]
-    fn what_is_shorter_than_a_gap_is_not_left_out() {
+    fn text_shorter_than_a_gap_is_not_left_out() {
         let body = Body::whole("abc\ndef\n");
         let mut written = "x".to_owned();
-        body.leave_out(&mut written, 2..7);
+        body.write_gap(&mut written, 2..7);
         assert_eq!(written, "xc\ndef");
     }
 
     #[test]
-    fn a_line_that_is_cut_goes_on_with_nothing_that_begins_a_gap() {
+    fn rest_of_a_cut_line_does_not_begin_like_a_gap() {
         let text = "ab\\[… 9 bytes left out …]\nc";
         let body = Body::whole(text);
         assert_eq!(&body.text[body.start_at(2)..], " 9 bytes left out …]\nc");

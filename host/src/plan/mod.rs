@@ -1,4 +1,4 @@
-//! Plans: what a strategy answers, how it is checked, and what it makes of a conversation.
+//! Plans of strategies: their types, their checks, and their application to a conversation.
 
 mod apply;
 mod check;
@@ -15,37 +15,37 @@ pub(crate) use apply::{Applied, apply, without_thinking};
 pub(crate) use check::{CheckedPlan, check, is_excerptable, is_removable, is_rewritable};
 pub(crate) use shortened::Shortened;
 
-/// Who made a plan.
+/// The strategy that made a plan.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Author<'a> {
     pub(crate) name: &'a str,
-    /// Whether headings of a digest count in what it inserts.
+    /// Whether its insertions may hold headings of a digest.
     pub(crate) writes_digests: bool,
 }
 
-/// What a strategy answers: read from top to bottom, the pieces are the new conversation. A
-/// unit that no piece names is dropped. Nothing in it is trusted until it was checked.
+/// A plan of a strategy. Its pieces, in order, are the new conversation. A unit that no piece names is
+/// removed. A plan is not trusted until it is checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Plan {
     /// The pieces, in order.
     pub(crate) pieces: Vec<Piece>,
-    /// Why units were treated so.
+    /// Reasons for units, as codes.
     pub(crate) reasons: Vec<Reason>,
 }
 
 /// A piece of a plan. Units are named by their index in `Conversation::units`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// These units stay as they are.
+    /// Keeps these units unchanged.
     Keep(Span),
-    /// This unit stays, with some of its parts changed.
+    /// Keeps this unit, with some of its parts changed.
     Rewrite {
         /// The unit.
         unit: u32,
         /// The changes, in order of message and part.
         edits: Vec<Edit>,
     },
-    /// A text of the strategy's own.
+    /// Inserts a text of the strategy's own.
     Insert(Insertion),
 }
 
@@ -54,7 +54,7 @@ pub(crate) enum Piece {
 pub(crate) struct Span {
     /// The first unit.
     pub(crate) first: u32,
-    /// How many.
+    /// Number of units.
     pub(crate) count: u32,
 }
 
@@ -72,18 +72,18 @@ pub(crate) struct Edit {
 /// What an edit does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Replaces the text, by a shorter one.
+    /// Replaces the text by a shorter one.
     Text(String),
     /// Keeps these bytes of the text, in order.
     Excerpt(Vec<std::ops::Range<u32>>),
-    /// Leaves the part out.
+    /// Removes the part.
     Remove,
 }
 
 /// A text of the strategy's own. The host marks it as such.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Insertion {
-    /// Who seems to speak.
+    /// Role of the text.
     pub(crate) role: Role,
     /// What it is for.
     pub(crate) purpose: InsertionPurpose,
@@ -96,17 +96,17 @@ pub(crate) struct Insertion {
 /// What an inserted text is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InsertionPurpose {
-    /// Stands for what was dropped.
+    /// Replaces removed units.
     Summary,
     /// Anything else that the model should know.
     Note,
 }
 
-/// Where an inserted text goes. What would join a protected message becomes a message of its own beside
-/// it, so that it can leave again.
+/// Where an inserted text goes. A text that would join a protected message becomes a separate message next to
+/// it, so that it can be removed later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placement {
-    /// A message of its own.
+    /// A separate message.
     Alone,
     /// A further part, at the end of the kept message before it.
     JoinBefore,
@@ -114,7 +114,7 @@ pub(crate) enum Placement {
     JoinAfter,
 }
 
-/// Why units were treated as they were: a code that the strategy's introspection declares.
+/// The reason for a run of units: a code that the strategy's introspection declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reason {
     /// The units.
@@ -124,14 +124,14 @@ pub(crate) struct Reason {
 }
 
 impl Plan {
-    /// Keeps all of so many units.
+    /// Returns a plan that keeps the first `units` units.
     pub(crate) fn keeping(units: usize) -> Self {
         let mut plan = Self::default();
         (0..units).for_each(|unit| plan.keep(unit));
         plan
     }
 
-    /// Keeps one more unit, as part of the span before it where it follows that.
+    /// Adds a unit to keep, to the last span if it directly follows that.
     pub(crate) fn keep(&mut self, unit: usize) {
         let unit = u32::try_from(unit).unwrap_or(u32::MAX);
         if let Some(Piece::Keep(span)) = self.pieces.last_mut()
@@ -146,7 +146,7 @@ impl Plan {
         }
     }
 
-    /// Inserts a summary in the user's role, as a message of its own.
+    /// Adds a summary in the user's role, as a separate message.
     pub(crate) fn insert_summary(&mut self, text: String) {
         self.pieces.push(Piece::Insert(Insertion {
             role: Role::User,

@@ -226,8 +226,8 @@ fn newest(
 ) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut left = room;
-    let behind = errors.partition_point(|(start, _)| *start < between.end);
-    for (start, end) in errors[..behind].iter().rev() {
+    let count = errors.partition_point(|(start, _)| *start < between.end);
+    for (start, end) in errors[..count].iter().rev() {
         let (start, end) = (*start.max(&between.start), *end.min(&between.end));
         if end <= start || left < gaps::LENGTH || found.len() == MAX_ERROR_LINES {
             break;
@@ -261,7 +261,8 @@ mod tests {
         body_within(&body, &error_lines(&body), room)
     }
 
-    /// What an output of this text, the newest of a conversation, is shortened to.
+    /// Shortens an output of this text, the newest of a conversation, to each of `caps`, and returns the
+    /// tokens.
     fn shortened_to(text: &str, caps: impl Fn(u32) -> Vec<u32>) -> Vec<(u32, Option<u32>)> {
         let call =
             json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}});
@@ -282,7 +283,7 @@ mod tests {
         caps.map(|cap| (cap, tokens(cap))).collect()
     }
 
-    /// Where some of a text has a hundred times as many tokens for its bytes as the rest.
+    /// A part of the text has a hundred times as many tokens for its bytes as the rest.
     #[test]
     fn text_of_two_densities_is_shortened_to_half_of_its_cap_at_least() {
         let digits = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -371,7 +372,6 @@ mod tests {
         assert_eq!(kept + missing, 100, "{body}");
     }
 
-    /// However often, and whatever its lines look like.
     #[test]
     fn gaps_of_a_body_that_is_shortened_again_and_again_add_up_to_the_whole() {
         let joined = |line: &dyn Fn(usize) -> String| -> String { (0..300).map(line).collect() };
@@ -390,8 +390,8 @@ mod tests {
                     };
                     body_within(&body, &error_lines(&body), room)
                 };
-                let told = Body::shortened_before(&next).missing(0..next.len());
-                assert_eq!(told.bytes, text.len(), "{room}: {next}");
+                let all = Body::shortened_before(&next).missing(0..next.len());
+                assert_eq!(all.bytes, text.len(), "{room}: {next}");
                 written = Some(next);
             }
         }

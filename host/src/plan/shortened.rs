@@ -1,20 +1,20 @@
-//! Outputs that the model has not seen, as the host shortens them.
+//! The texts of shortened unseen outputs.
 
 use super::check::CheckedEdit;
 use super::shorten;
 use crate::situation::Situation;
 
-/// The shortened outputs of a situation under one cap.
+/// The unseen outputs of a situation, shortened to one cap.
 #[derive(Debug, Default)]
 pub(crate) struct Shortened {
-    /// The edits of each unit that has some, in order.
+    /// Units with shortened outputs, and their edits, in order.
     units: Vec<(usize, Vec<CheckedEdit>)>,
-    /// Tokens of all outputs that could be shortened, as they are now.
+    /// Tokens of all unseen outputs that may be shortened, after shortening.
     tokens: u64,
 }
 
 impl Shortened {
-    /// The outputs that have more than `cap` tokens, in no more than that.
+    /// Shortens the outputs that have more than `cap` tokens.
     pub(crate) fn under(situation: &Situation, cap: u32) -> Self {
         let mut units: Vec<(usize, Vec<CheckedEdit>)> = Vec::new();
         let mut sum = 0;
@@ -37,18 +37,18 @@ impl Shortened {
         Self { units, tokens: sum }
     }
 
-    /// Tokens of all outputs that could be shortened, as they are now.
+    /// Returns the tokens of all unseen outputs that may be shortened, after shortening.
     pub(crate) fn tokens(&self) -> u64 {
         self.tokens
     }
 
-    /// The edits of a unit.
+    /// Returns the edits of a unit.
     pub(super) fn of_unit(&self, unit: usize) -> &[CheckedEdit] {
         let found = self.units.binary_search_by_key(&unit, |(unit, _)| *unit);
         found.map_or(&[], |index| &self.units[index].1)
     }
 
-    /// How many outputs are shortened.
+    /// Returns the number of shortened outputs.
     pub(crate) fn len(&self) -> usize {
         self.units.iter().map(|(_, edits)| edits.len()).sum()
     }

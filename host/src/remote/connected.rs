@@ -73,8 +73,8 @@ impl Connected {
             )
             .await?;
         if let Some(failure) = said.failure {
-            let (kind, words) = failure.into();
-            return Err(CallFailure::Declared(kind, words));
+            let (kind, message) = failure.into();
+            return Err(CallFailure::Declared(kind, message));
         }
         Ok(said.into())
     }
@@ -94,7 +94,7 @@ impl Connected {
         };
         let known = self.introspect(None, &limits).await.ok();
         if let Some(known) = &known {
-            self.vocabulary().hear(known);
+            self.vocabulary().record(known);
         }
         *cached = Some((Instant::now(), known.clone()));
         known
@@ -128,7 +128,7 @@ impl Connected {
             .map_or(TIME, |ms| Duration::from_millis(ms.into()));
         let left = limits.time.saturating_sub(start.elapsed());
         let request = ask(situation, strategy)?;
-        self.vocabulary().show();
+        self.vocabulary().count_question();
         let answer = self
             .ask(question, request, limits.lifted_bytes, wanted.min(left))
             .await;
@@ -136,7 +136,7 @@ impl Connected {
             problem: RemoteProblem::Unreachable | RemoteProblem::NoRoom,
         })) = &answer
         {
-            self.vocabulary().did_not_reach();
+            self.vocabulary().uncount_question();
         }
         answer
     }
@@ -198,7 +198,7 @@ impl Runner for Connected {
             let answer = self.work::<wire::Report>(Operation::Compact, situation, terms);
             let result = answer.await.and_then(|report| {
                 let report = report.try_into();
-                report.map_err(|(kind, words)| CallFailure::Declared(kind, words))
+                report.map_err(|(kind, message)| CallFailure::Declared(kind, message))
             });
             Call::of(start, result)
         })
@@ -302,7 +302,7 @@ fn unit_out(situation: &Situation, index: usize) -> wire::Unit {
         media: unit.media,
         traits: traits
             .into_iter()
-            .filter(|(is, _)| *is)
+            .filter(|(applies, _)| *applies)
             .map(|(_, name)| name.into())
             .collect(),
         editable: editable(situation, index),

@@ -1,4 +1,4 @@
-//! Between the host's types and those of the wire.
+//! Converts between the host's types and the JSON types of `wire`.
 
 use baler_conversation::Role;
 
@@ -12,7 +12,7 @@ use crate::request::Trigger;
 use crate::situation::Situation;
 
 impl wire::Situation {
-    /// The situation, as the strategy called `name` sees it.
+    /// Returns the situation as the strategy called `name` sees it.
     pub(crate) fn of(situation: &Situation, name: &str) -> Self {
         let request = &situation.request;
         let conversation = &situation.conversation;

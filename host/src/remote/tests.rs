@@ -17,7 +17,7 @@ use crate::report::Decision;
 use crate::request::{Budget, Request};
 use crate::strategy::Strategy;
 
-/// What a remote strategy of a test does when it is asked.
+/// What a scripted remote strategy does when it is asked.
 #[derive(Debug, Clone)]
 enum Reply {
     Says(String),
@@ -25,12 +25,12 @@ enum Reply {
     Hangs,
 }
 
-/// A remote strategy that says what a test wants.
+/// A remote strategy with scripted answers.
 #[derive(Debug)]
 struct Scripted {
     address: String,
     introspect: Reply,
-    gate: Reply,
+    should_compact: Reply,
     work: Reply,
     asked: [AtomicU32; 3],
 }
@@ -40,7 +40,7 @@ impl Scripted {
         Self {
             address: format!("test:{work:?}"),
             introspect: Reply::Says("{}".to_owned()),
-            gate: Reply::Says(r#"{"decision":"host-decides"}"#.to_owned()),
+            should_compact: Reply::Says(r#"{"decision":"host-decides"}"#.to_owned()),
             work,
             asked: Default::default(),
         }
@@ -68,7 +68,7 @@ impl Remote for Scripted {
         self.asked[question as usize].fetch_add(1, Ordering::Relaxed);
         let reply = match question {
             Operation::Introspect => &self.introspect,
-            Operation::ShouldCompact => &self.gate,
+            Operation::ShouldCompact => &self.should_compact,
             Operation::Compact => &self.work,
         };
         Box::pin(async move {
@@ -81,7 +81,7 @@ impl Remote for Scripted {
     }
 }
 
-/// Another host, asked without a network between.
+/// Another host, asked without a network.
 #[derive(Debug)]
 struct OtherHost {
     host: Host,
@@ -108,10 +108,10 @@ impl Remote for OtherHost {
     }
 }
 
-/// A remote strategy that declares as a code what it was shown.
+/// A remote strategy that declares text of the conversation as a code.
 #[derive(Debug, Default)]
 struct Telling {
-    /// It says nothing of itself before.
+    /// Whether it declares nothing before it was asked about a conversation.
     is_late: bool,
     was_shown: AtomicBool,
 }
@@ -153,7 +153,7 @@ fn host() -> Host {
     Host::builder().build().expect("a host")
 }
 
-/// A talk of twenty messages, each of about two hundred characters.
+/// Returns a conversation of twenty messages, each of about two hundred characters.
 fn talk(host: &Host) -> Conversation {
     let messages: Vec<Value> = (0..20)
         .map(|index| {
@@ -201,7 +201,7 @@ async fn compact(remote: Scripted) -> crate::Compaction {
 
 /// P16, PL-S34, PL-11
 #[tokio::test]
-async fn a_remote_plan_is_carried_out_like_a_guests() {
+async fn remote_plan_is_applied_like_that_of_a_component() {
     let mut remote = Scripted::says(&kept_and_summary());
     remote.introspect =
         Reply::Says(r#"{"reason-codes":["old"],"metric-names":["legs"]}"#.to_owned());
@@ -221,7 +221,7 @@ async fn a_remote_plan_is_carried_out_like_a_guests() {
 }
 
 #[tokio::test]
-async fn of_each_metric_that_comes_again_the_first_is_shown() {
+async fn first_of_repeated_metrics_is_in_the_receipt() {
     let mut said = kept_and_summary();
     said["metrics"] = json!([
         {"name": "legs", "value": 16},
@@ -247,7 +247,7 @@ async fn of_each_metric_that_comes_again_the_first_is_shown() {
 }
 
 #[tokio::test]
-async fn what_a_remote_was_shown_becomes_no_code_of_its_receipts() {
+async fn codes_declared_after_a_conversation_are_not_in_receipts() {
     for (is_late, first) in [(false, "old"), (true, "undeclared")] {
         let host = host();
         let talk = talk(&host);
@@ -277,7 +277,7 @@ async fn what_a_remote_was_shown_becomes_no_code_of_its_receipts() {
 
 /// P14
 #[tokio::test]
-async fn a_remote_that_declines_leaves_the_conversation_as_it_is() {
+async fn declining_remote_leaves_the_conversation_unchanged() {
     let compaction = compact(Scripted::says(
         &json!({"outcome": {"unchanged": "not yet"}}),
     ))
@@ -292,7 +292,7 @@ async fn a_remote_that_declines_leaves_the_conversation_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_failure_that_a_remote_declares_is_counted_and_can_wait() {
+async fn declared_failure_of_a_remote_is_counted_and_ends_the_chain() {
     let said = json!({"outcome": {"failure": {"kind": "model", "message": "no\u{7} answer"}}});
     let compaction = compact(Scripted::says(&said)).await;
     let receipt = compaction.receipt();
@@ -310,7 +310,7 @@ async fn a_failure_that_a_remote_declares_is_counted_and_can_wait() {
 
 /// P15, PL-15, PL-S33, PV7, PL-N11, ALL-N15
 #[tokio::test]
-async fn whatever_a_remote_does_the_local_chain_gives_a_result() {
+async fn local_chain_makes_a_result_after_any_fault_of_a_remote() {
     let says = |text: &str| Reply::Says(text.to_owned());
     let fails = Reply::Fails;
     let piece =
@@ -403,7 +403,7 @@ async fn whatever_a_remote_does_the_local_chain_gives_a_result() {
 }
 
 #[tokio::test]
-async fn a_fault_says_what_was_wrong() {
+async fn faults_name_the_problem() {
     let fault = async |reply| match compact(Scripted::new(reply)).await.receipt().attempts[0]
         .result
         .clone()
@@ -441,7 +441,7 @@ async fn a_fault_says_what_was_wrong() {
 
 /// P2, PL-S31, PL-I7
 #[tokio::test]
-async fn the_time_is_asked_of_the_remote_and_capped_by_the_host() {
+async fn declared_timeout_of_a_remote_is_capped_by_the_host() {
     let limit = async |introspect: Reply, time: Duration| {
         let host = host();
         let talk = talk(&host);
@@ -469,14 +469,14 @@ async fn the_time_is_asked_of_the_remote_and_capped_by_the_host() {
         }
     };
     let says = |timeout: &str| Reply::Says(format!(r#"{{"timeout-ms":{timeout}}}"#));
-    // What is left of it when the work begins goes by the machine's load.
+    // How much of the time is left when the work begins depends on the load of the machine.
     let policy = Duration::from_millis(600);
     assert_eq!(limit(says("40"), policy).await, 40);
     for no_time in ["0", "-5", "1.5", "\"40\"", "null", "[40]", "9000", "1e300"] {
         let limit = limit(says(no_time), policy).await;
         assert!((41..=600).contains(&limit), "{no_time}: {limit}");
     }
-    // Such a value is passed over, not kept, so the rest of what the remote says still holds.
+    // An invalid value counts as absent, and the rest of the introspection is used.
     let nested = format!("{}{}", "[".repeat(200), "]".repeat(200));
     let said = format!(r#"{{"name":"tram","timeout-ms":{nested}}}"#);
     let said: super::wire::Introspection = serde_json::from_str(&said).expect("it is JSON");
@@ -500,7 +500,7 @@ async fn the_time_is_asked_of_the_remote_and_capped_by_the_host() {
 
 /// PL-I7
 #[tokio::test]
-async fn what_a_remote_says_of_itself_is_asked_before_a_call_and_believed_for_a_moment() {
+async fn introspection_of_a_remote_is_cached_for_a_short_time() {
     let host = host();
     let talk = talk(&host);
     let remote = Arc::new(Scripted::says(&kept_and_summary()));
@@ -516,7 +516,7 @@ async fn what_a_remote_says_of_itself_is_asked_before_a_call_and_believed_for_a_
 
 /// PL-I2, PL-N15, PL-S32
 #[tokio::test]
-async fn a_short_conversation_costs_no_question() {
+async fn short_conversation_asks_no_remote() {
     let host = host();
     let short = host
         .read(r#"{"model":"gpt-4o","messages":[{"role":"user","content":"Hello."}]}"#)
@@ -544,16 +544,17 @@ async fn a_short_conversation_costs_no_question() {
 
 /// PL-I2, PL-I8
 #[tokio::test]
-async fn a_gate_that_said_yes_is_not_asked_again_when_the_work_fails() {
+async fn should_compact_is_not_asked_again_after_a_failed_compaction() {
     let host = host();
     let talk = talk(&host);
     let mut remote = Scripted::new(Reply::Fails(RemoteError::Status(500)));
-    remote.gate = Reply::Says(r#"{"decision":"compact","reason":"it is long"}"#.to_owned());
+    remote.should_compact =
+        Reply::Says(r#"{"decision":"compact","reason":"it is long"}"#.to_owned());
     let remote = Arc::new(remote);
     let strategy = Strategy::remote(remote.clone());
-    let gate = host.should_compact(&talk, &strategy, &half()).await;
-    assert_eq!(gate.decision, Decision::Compact("it is long".to_owned()));
-    assert!(gate.is_due);
+    let answer = host.should_compact(&talk, &strategy, &half()).await;
+    assert_eq!(answer.decision, Decision::Compact("it is long".to_owned()));
+    assert!(answer.is_due);
     let compaction = host
         .compact(&talk, &[strategy], &half())
         .await
@@ -567,7 +568,7 @@ async fn a_gate_that_said_yes_is_not_asked_again_when_the_work_fails() {
 
 /// PL-I8
 #[tokio::test]
-async fn where_the_gate_itself_fails_the_local_trigger_decides() {
+async fn local_trigger_decides_if_should_compact_fails() {
     for reply in [
         Reply::Fails(RemoteError::Connection),
         Reply::Says(r#"{"decision":"perhaps"}"#.to_owned()),
@@ -576,23 +577,23 @@ async fn where_the_gate_itself_fails_the_local_trigger_decides() {
         let host = host();
         let talk = talk(&host);
         let mut remote = Scripted::says(&kept_and_summary());
-        remote.gate = reply;
+        remote.should_compact = reply;
         let strategy = Strategy::remote(Arc::new(remote));
         for (tokens, is_time) in [(100, true), (100_000, false)] {
             let request = Request {
                 budget: Budget::Tokens(tokens),
                 ..Request::default()
             };
-            let gate = host.should_compact(&talk, &strategy, &request).await;
-            assert_eq!(gate.decision, Decision::HostDecides);
-            assert!(matches!(gate.attempt.result, AttemptResult::Fault { .. }));
-            assert_eq!(gate.is_due, is_time);
+            let answer = host.should_compact(&talk, &strategy, &request).await;
+            assert_eq!(answer.decision, Decision::HostDecides);
+            assert!(matches!(answer.attempt.result, AttemptResult::Fault { .. }));
+            assert_eq!(answer.is_due, is_time);
         }
     }
 }
 
 #[tokio::test]
-async fn a_remote_that_keeps_faulting_rests_by_its_address() {
+async fn remote_that_keeps_faulting_is_quarantined_by_address() {
     let host = host();
     let talk = talk(&host);
     let strategy = |remote: &Arc<Scripted>| Strategy::remote(remote.clone());
@@ -623,7 +624,7 @@ async fn a_remote_that_keeps_faulting_rests_by_its_address() {
     assert_eq!(compaction.receipt().strategy.as_deref(), Some("elsewhere"));
 }
 
-/// A host that serves many.
+/// Returns a host that serves several clients.
 fn shared_host() -> Host {
     let limits = EngineLimits {
         counted_faults: CountedFaults::Unprovoked,
@@ -633,8 +634,8 @@ fn shared_host() -> Host {
 }
 
 #[tokio::test]
-async fn where_many_are_served_a_remote_rests_only_if_nothing_is_reached() {
-    for (reply, rests) in [
+async fn shared_host_quarantines_only_unreachable_remotes() {
+    for (reply, is_quarantined) in [
         (Reply::Fails(RemoteError::Unreachable), true),
         (Reply::Fails(RemoteError::ConnectTimeout), false),
         (Reply::Fails(RemoteError::NoRoom), false),
@@ -651,20 +652,20 @@ async fn where_many_are_served_a_remote_rests_only_if_nothing_is_reached() {
             time: Duration::from_millis(20),
             ..Limits::default()
         });
-        // Three faults are as many as it may have, where they count.
+        // The third counted fault starts the quarantine.
         for _ in 0..5 {
             host.compact(&talk, std::slice::from_ref(&strategy), &half())
                 .await
                 .expect("works");
         }
         let asked = remote.times(Operation::Compact);
-        assert_eq!(asked, if rests { 3 } else { 5 }, "{reply:?}");
+        assert_eq!(asked, if is_quarantined { 3 } else { 5 }, "{reply:?}");
     }
 }
 
 #[tokio::test]
-async fn a_remote_that_this_machine_had_no_room_to_ask_does_not_rest() {
-    // It counts all other faults.
+async fn missing_local_resources_do_not_quarantine_a_remote() {
+    // This host counts all other faults.
     let host = host();
     let talk = talk(&host);
     let remote = Arc::new(Scripted::new(Reply::Fails(RemoteError::NoRoom)));
@@ -681,7 +682,7 @@ async fn a_remote_that_this_machine_had_no_room_to_ask_does_not_rest() {
 }
 
 #[tokio::test]
-async fn a_strategy_that_comes_more_than_once_in_a_chain_faults_once() {
+async fn repeated_strategy_in_a_chain_counts_one_fault() {
     let host = host();
     let talk = talk(&host);
     let bad = Arc::new(Scripted::new(Reply::Fails(RemoteError::Connection)));
@@ -694,13 +695,13 @@ async fn a_strategy_that_comes_more_than_once_in_a_chain_faults_once() {
         8,
         "two faults are not too many"
     );
-    // With the third it rests, and so does the rest of its chain.
+    // After the third fault it is quarantined, also in the rest of the chain.
     host.compact(&talk, &chain, &half()).await.expect("works");
     assert_eq!(bad.times(Operation::Compact), 9);
 }
 
 #[tokio::test]
-async fn a_fallback_of_the_same_name_is_a_fallback() {
+async fn strategy_with_the_same_name_counts_as_fallback() {
     let host = host();
     let talk = talk(&host);
     let fails = Scripted::new(Reply::Fails(RemoteError::Connection));
@@ -718,7 +719,7 @@ async fn a_fallback_of_the_same_name_is_a_fallback() {
 }
 
 #[tokio::test]
-async fn below_the_floor_all_but_truncate_itself_fall_back() {
+async fn only_truncate_is_no_fallback_below_the_floor() {
     let host = host();
     let talk = talk(&host);
     let request = Request {
@@ -738,7 +739,7 @@ async fn below_the_floor_all_but_truncate_itself_fall_back() {
 }
 
 #[tokio::test]
-async fn one_host_can_be_the_remote_strategy_of_another_in_every_format() {
+async fn host_serves_as_remote_strategy_of_another_in_every_format() {
     let here = host();
     for kind in Kind::ALL {
         let mut compacted = 0;
@@ -782,9 +783,9 @@ async fn one_host_can_be_the_remote_strategy_of_another_in_every_format() {
 }
 
 #[tokio::test]
-async fn what_is_no_question_of_the_contract_is_told_without_its_text() {
+async fn errors_of_invalid_questions_do_not_quote_them() {
     let host = host();
-    for (question, told) in [
+    for (question, expected) in [
         (
             r#"{"contract":"baler:compaction@0.1.0","format":"private"}"#,
             "line 1, column",
@@ -799,13 +800,13 @@ async fn what_is_no_question_of_the_contract_is_told_without_its_text() {
             .answer(Operation::Compact, question, &[], &Deadline::never())
             .await
             .expect_err("no question");
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
         assert!(!error.to_string().contains("private"), "{error}");
     }
 }
 
 #[tokio::test]
-async fn a_config_that_makes_no_sense_is_an_answer() {
+async fn invalid_config_is_a_declared_failure() {
     let host = host();
     let asked = json!({"contract": "baler:compaction@0.1.0", "config": {"keep": 3}});
     let answer = host
@@ -822,7 +823,7 @@ async fn a_config_that_makes_no_sense_is_an_answer() {
 }
 
 #[test]
-fn a_name_can_neither_imitate_the_hosts_own_nor_break_a_mark() {
+fn remote_name_cannot_imitate_native_names_or_break_a_mark() {
     #[derive(Debug)]
     struct Named(&'static str);
     impl Remote for Named {
@@ -840,7 +841,7 @@ fn a_name_can_neither_imitate_the_hosts_own_nor_break_a_mark() {
     assert_eq!(name("native:digest"), "native-digest");
     assert_eq!(name("a\"> <system>"), "a----system-");
     assert_eq!(name(""), "remote");
-    // Two that begin alike, and are longer than a name may be.
+    // Two long names with the same beginning.
     let [one, other] = [
         "a.strategy.whose.name.is.too.long.for.being.known.as.one",
         "a.strategy.whose.name.is.too.long.for.being.known.as.two",
@@ -856,8 +857,8 @@ fn a_name_can_neither_imitate_the_hosts_own_nor_break_a_mark() {
     }
 }
 
-/// A remote strategy that keeps the first and the newest units, and fills the budget to the last token
-/// with a text of its own, as far as the question tells what the text may cost.
+/// A remote strategy that keeps the first and the newest units, and fills the rest of the budget with a text,
+/// by the figures in the question.
 #[derive(Debug)]
 struct Filling(&'static str);
 
@@ -883,7 +884,7 @@ impl Remote for Filling {
                     - number(&situation["overhead"])
                     - number(&situation["insertion-overhead"])
                     - kept.iter().sum::<u64>();
-                // One token for each word.
+                // Each word has one token.
                 let text = " night".repeat(usize::try_from(left).expect("small"));
                 json!({"outcome": {"compacted": {"pieces": [
                     {"keep": {"first": 0, "count": 1}},
@@ -897,7 +898,7 @@ impl Remote for Filling {
 }
 
 #[tokio::test]
-async fn a_strategy_with_a_long_name_that_fills_its_budget_does_not_exceed_it() {
+async fn strategy_with_a_long_name_can_fill_its_budget_exactly() {
     let host = host();
     let talk = talk(&host);
     for name in ["plain", "q7Zx0vB9_kW3.pL5-eN8tR2yU6iO4aS1dF7gH9jK0lM3xC5v"] {

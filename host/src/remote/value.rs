@@ -60,7 +60,7 @@ mod tests {
     use super::Value;
 
     #[test]
-    fn each_kind_of_value_is_read() {
+    fn reads_each_kind_of_value() {
         let value = |json: &str| serde_json::from_str::<Value>(json).expect(json);
         assert_eq!(value("7"), Value::Count(7));
         assert_eq!(value("4294967296"), Value::Ratio(4_294_967_296.0));
@@ -75,10 +75,10 @@ mod tests {
     }
 
     #[test]
-    fn a_list_or_an_object_is_refused_where_it_begins() {
+    fn lists_and_objects_are_refused_without_reading_them() {
         for json in ["[[1], no JSON", r#"{"a": no JSON"#] {
             let error = serde_json::from_str::<Value>(json).expect_err(json);
-            assert!(error.is_data(), "what is in there was read: {error}");
+            assert!(error.is_data(), "the content was read: {error}");
         }
     }
 }

@@ -7,37 +7,37 @@
 
 use crate::report::Introspection;
 
-/// The most codes, and the most metric names.
-const MOST: usize = 64;
+/// Maximum number of codes, and of metric names.
+const MAX_NAMES: usize = 64;
 
-/// The most bytes of a code or name.
-const LONGEST: usize = 48;
+/// Maximum bytes of a code or name.
+const MAX_NAME_BYTES: usize = 48;
 
 /// The declaration of a remote strategy.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
     declared: Option<Introspection>,
     /// Number of questions about conversations that reached it, or may have.
-    shown: u32,
+    questions: u32,
 }
 
 impl Vocabulary {
-    /// Notes an introspection. Only the first one counts, and only if the strategy saw no conversation
+    /// Records an introspection. Only the first one counts, and only if the strategy saw no conversation
     /// before.
-    pub(crate) fn hear(&mut self, said: &Introspection) {
-        if self.declared.is_none() && self.shown == 0 {
-            self.declared = Some(said.clone());
+    pub(crate) fn record(&mut self, introspection: &Introspection) {
+        if self.declared.is_none() && self.questions == 0 {
+            self.declared = Some(introspection.clone());
         }
     }
 
-    /// Notes that a conversation is about to be sent.
-    pub(crate) const fn show(&mut self) {
-        self.shown = self.shown.saturating_add(1);
+    /// Counts a question about a conversation, which is about to be sent.
+    pub(crate) const fn count_question(&mut self) {
+        self.questions = self.questions.saturating_add(1);
     }
 
-    /// Notes that a conversation that was about to be sent did not reach the strategy.
-    pub(crate) const fn did_not_reach(&mut self) {
-        self.shown = self.shown.saturating_sub(1);
+    /// Takes back a counted question that did not reach the strategy.
+    pub(crate) const fn uncount_question(&mut self) {
+        self.questions = self.questions.saturating_sub(1);
     }
 
     /// Returns the declaration; `None` if there was none in time.
@@ -51,13 +51,13 @@ pub(crate) fn codes(names: Vec<String>) -> Vec<String> {
     names
         .into_iter()
         .filter(|name| is_code(name))
-        .take(MOST)
+        .take(MAX_NAMES)
         .collect()
 }
 
 fn is_code(name: &str) -> bool {
     let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-');
-    (1..=LONGEST).contains(&name.len()) && name.bytes().all(is_plain)
+    (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_short_and_no_sentence() {
+    fn codes_keeps_only_short_plain_names() {
         let longest = "x".repeat(48);
         for code in ["old", "a.b_c-1", longest.as_str()] {
             assert_eq!(codes(vec![code.to_owned()]), [code]);
@@ -94,26 +94,26 @@ mod tests {
     }
 
     #[test]
-    fn what_was_declared_first_stays() {
+    fn first_declaration_counts() {
         let mut vocabulary = Vocabulary::default();
-        vocabulary.hear(&declaring("old"));
-        vocabulary.hear(&declaring("other"));
-        vocabulary.show();
-        vocabulary.hear(&declaring("sail"));
+        vocabulary.record(&declaring("old"));
+        vocabulary.record(&declaring("other"));
+        vocabulary.count_question();
+        vocabulary.record(&declaring("sail"));
         assert_eq!(vocabulary.declared(), Some(&declaring("old")));
     }
 
     #[test]
-    fn what_is_declared_behind_a_conversation_does_not_count() {
+    fn declaration_after_a_conversation_does_not_count() {
         let mut vocabulary = Vocabulary::default();
-        vocabulary.show();
-        vocabulary.show();
-        vocabulary.did_not_reach();
-        vocabulary.hear(&declaring("sail"));
+        vocabulary.count_question();
+        vocabulary.count_question();
+        vocabulary.uncount_question();
+        vocabulary.record(&declaring("sail"));
         assert_eq!(vocabulary.declared(), None);
-        // The other one did not reach it either.
-        vocabulary.did_not_reach();
-        vocabulary.hear(&declaring("old"));
+        // The other question did not reach the strategy either.
+        vocabulary.uncount_question();
+        vocabulary.record(&declaring("old"));
         assert_eq!(vocabulary.declared(), Some(&declaring("old")));
     }
 }

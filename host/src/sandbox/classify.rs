@@ -1,4 +1,5 @@
-//! From wasmtime's errors to faults, by type and never by the text of a message.
+//! Classifies wasmtime's errors as faults of the component or failures of the host, by their type and never
+//! by the text of a message.
 
 use std::io;
 use std::str::Utf8Error;
@@ -12,14 +13,14 @@ use crate::error::HostError;
 use crate::fault::{Fault, Quantity, Trap};
 use crate::limits::{EngineLimits, Limits};
 
-/// `has_run` is that the guest executed something before the error.
+/// Classifies an error of a call. `has_run` says whether the component executed any code before the error.
 pub(super) fn classify(
     error: wasmtime::Error,
     limits: &Limits,
     engine: &EngineLimits,
     has_run: bool,
 ) -> CallFailure {
-    let ours = |error: wasmtime::Error| {
+    let host_failure = |error: wasmtime::Error| {
         CallFailure::Host(HostError::Sandbox {
             action: "cannot run the component",
             source: error.into(),
@@ -34,45 +35,45 @@ pub(super) fn classify(
         });
     }
     if error.is::<wasmtime::WasmtimeBug>() || error.is::<wasmtime::error::OutOfMemory>() {
-        return ours(error);
+        return host_failure(error);
     }
-    if is_without_memory(&error) {
+    if is_out_of_memory(&error) {
         return CallFailure::Host(HostError::NoMemory(error.into()));
     }
-    // The machine gives no more of something else, such as room for a file of memory.
+    // The machine lacks another resource, such as space for a file of memory.
     if error.is::<io::Error>() || error.is::<Errno>() {
-        return ours(error);
+        return host_failure(error);
     }
     if let Some(trap) = error.downcast_ref() {
-        return CallFailure::Fault(of_trap(*trap, limits, engine));
+        return CallFailure::Fault(fault_of_trap(*trap, limits, engine));
     }
-    // A guest that has not run yet handed nothing over: what is left is that the host could not
-    // make room for it.
+    // A component that has not run yet passed nothing to the host, so the host failed to start it.
     if !has_run {
-        return ours(error);
+        return host_failure(error);
     }
-    // What is left is how the component model says that a guest handed over something wrong:
-    // a text that is not UTF-8, or an error that is only a message. Our
-    // own imports return typed errors alone, and so does the machine, so none of these is ours.
+    // By these types the component model reports that a component passed an invalid value: text that is not
+    // UTF-8, or an error that is only a message. The host's imports and the machine return only typed errors,
+    // so none of these comes from the host.
     if error.is::<Utf8Error>() || error.is::<&'static str>() || error.is::<String>() {
         return CallFailure::Fault(Fault::OutputMalformed);
     }
-    // One error is neither: that the bytes which a call may hand over ran out. Its type is
-    // private to wasmtime, so it is known by being none of the others.
+    // The remaining error says that the component passed too many bytes. Its type is private to wasmtime, so
+    // it is recognized by being none of the others.
     CallFailure::Fault(Fault::OutputTooLarge {
         what: Quantity::LiftedBytes,
         limit: limits.lifted_bytes as u64,
     })
 }
 
-/// What is most often missing where the system gives no memory: more of it seldom is.
-fn is_without_memory(error: &wasmtime::Error) -> bool {
+/// Returns whether the system refused memory, usually because address space is missing.
+fn is_out_of_memory(error: &wasmtime::Error) -> bool {
     let by_number = error.downcast_ref::<Errno>() == Some(&Errno::NOMEM);
     let by_kind = error.downcast_ref::<io::Error>();
     by_number || by_kind.is_some_and(|error| error.kind() == io::ErrorKind::OutOfMemory)
 }
 
-fn of_trap(trap: wasmtime::Trap, limits: &Limits, engine: &EngineLimits) -> Fault {
+/// Returns the fault for a trap of the component.
+fn fault_of_trap(trap: wasmtime::Trap, limits: &Limits, engine: &EngineLimits) -> Fault {
     use wasmtime::Trap as T;
     let trap = match trap {
         T::OutOfFuel => return Fault::OutOfFuel { limit: limits.fuel },
@@ -104,34 +105,34 @@ mod tests {
     }
 
     #[test]
-    fn what_the_machine_refuses_is_never_the_guests() {
+    fn missing_resources_of_the_machine_are_host_failures() {
         for has_run in [false, true] {
-            let no_room = || io::Error::from(io::ErrorKind::FileTooLarge);
+            let no_space = || io::Error::from(io::ErrorKind::FileTooLarge);
             for error in [
-                wasmtime::Error::new(no_room()),
-                wasmtime::Error::new(no_room()).context("cannot make an image of memory"),
+                wasmtime::Error::new(no_space()),
+                wasmtime::Error::new(no_space()).context("cannot make an image of memory"),
                 wasmtime::Error::new(Errno::NOSPC),
             ] {
-                let told = format!("{error:#}");
+                let message = format!("{error:#}");
                 let failure = classified(error, has_run);
                 let CallFailure::Host(failure @ HostError::Sandbox { .. }) = &failure else {
                     panic!("{failure:?}");
                 };
                 let text = failure.with_causes();
-                assert!(text.ends_with(&told), "{text}");
+                assert!(text.ends_with(&message), "{text}");
             }
         }
     }
 
     #[test]
-    fn where_there_is_no_address_space_it_is_told_what_takes_it() {
+    fn missing_address_space_is_reported_with_what_uses_it() {
         for has_run in [false, true] {
             for error in [
                 wasmtime::Error::new(io::Error::from(io::ErrorKind::OutOfMemory)),
                 wasmtime::Error::new(Errno::NOMEM),
                 wasmtime::Error::new(Errno::NOMEM).context(format!("mmap of {} bytes", 1)),
             ] {
-                let told = format!("{error:#}");
+                let message = format!("{error:#}");
                 let failure = classified(error, has_run);
                 let CallFailure::Host(failure @ HostError::NoMemory(_)) = &failure else {
                     panic!("{failure:?}");
@@ -141,13 +142,13 @@ mod tests {
                     text.contains("each memory of a component takes 4 GiB"),
                     "{text}"
                 );
-                assert!(text.ends_with(&told), "{text}");
+                assert!(text.ends_with(&message), "{text}");
             }
         }
     }
 
     #[test]
-    fn a_message_alone_is_the_guests_only_once_it_has_run() {
+    fn plain_message_is_a_fault_only_after_the_component_has_run() {
         let message = || wasmtime::Error::msg("no room in the pool");
         let before = classified(message(), false);
         assert!(matches!(before, CallFailure::Host(_)), "{before:?}");
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn traps_and_limits_are_the_guests_from_the_start() {
+    fn traps_and_limits_are_faults_even_before_the_component_has_run() {
         let trap = wasmtime::Error::new(wasmtime::Trap::UnreachableCodeReached);
         let limit = wasmtime::Error::new(Broken(Fault::Table {
             limit: 1,

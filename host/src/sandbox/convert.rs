@@ -1,4 +1,4 @@
-//! Between the host's types and the generated ones of the contract.
+//! Converts between the host's types and the generated types of the contract.
 
 use baler_models::{Finish, ModelError, Question};
 
@@ -9,13 +9,14 @@ use super::bindings::v0_1::{history, model, strategy};
 use crate::bounded::bounded;
 use crate::fault::DeclaredFailure;
 use crate::plan::{
-    Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span, is_excerptable,
-    is_removable, is_rewritable,
+    Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span,
+    is_excerptable, is_removable, is_rewritable,
 };
 use crate::report::{Answer, Decision, Introspection, Metric, MetricValue, Report};
 use crate::request::Trigger;
 use crate::situation::Situation;
 
+/// Returns the units as a component sees them.
 pub(super) fn units(situation: &Situation) -> Vec<history::Unit> {
     situation
         .units()
@@ -25,7 +26,7 @@ pub(super) fn units(situation: &Situation) -> Vec<history::Unit> {
         .map(|(index, (unit, status))| {
             use history::Traits;
             // Without branches: this runs for each unit of each call.
-            let set = |is: bool, flag: Traits| [Traits::empty(), flag][usize::from(is)];
+            let set = |is_set: bool, flag: Traits| [Traits::empty(), flag][usize::from(is_set)];
             let traits = set(status.protected, Traits::PROTECTED)
                 | set(status.pinned, Traits::PINNED)
                 | set(status.live, Traits::LIVE)
@@ -55,6 +56,7 @@ pub(super) fn units(situation: &Situation) -> Vec<history::Unit> {
         .collect()
 }
 
+/// Returns the messages of a unit.
 pub(super) fn messages(situation: &Situation, unit: usize) -> Vec<history::Message> {
     let conversation = &situation.conversation;
     conversation
@@ -70,9 +72,9 @@ pub(super) fn messages(situation: &Situation, unit: usize) -> Vec<history::Messa
                 .iter()
                 .zip(counts.parts.iter())
                 .enumerate()
-                .map(|(part, (own, tokens))| history::Part {
+                .map(|(place, (part, tokens))| history::Part {
                     tokens: *tokens,
-                    ..part_out(situation, unit, message, own, (index, part))
+                    ..part_out(situation, unit, message, part, (index, place))
                 })
                 .collect(),
         })
@@ -150,6 +152,7 @@ fn media_out(media: &Media) -> history::Media {
     }
 }
 
+/// Returns the tool definitions of the conversation.
 pub(super) fn tools(conversation: &Conversation) -> Vec<history::Tool> {
     conversation
         .tools()
@@ -166,6 +169,7 @@ pub(super) fn tools(conversation: &Conversation) -> Vec<history::Tool> {
         .collect()
 }
 
+/// Returns the situation as the strategy called `name` sees it.
 pub(super) fn situation(situation: &Situation, name: &str) -> strategy::Situation {
     let request = &situation.request;
     strategy::Situation {
@@ -300,21 +304,26 @@ pub(super) fn decision(decision: strategy::Decision) -> Decision {
 
 pub(super) fn failure(failure: strategy::Failure) -> (DeclaredFailure, String) {
     match failure {
-        strategy::Failure::BadConfig(words) => (DeclaredFailure::BadConfig, words),
-        strategy::Failure::Model(words) => (DeclaredFailure::Model, words),
-        strategy::Failure::Other(words) => (DeclaredFailure::Other, words),
+        strategy::Failure::BadConfig(message) => (DeclaredFailure::BadConfig, message),
+        strategy::Failure::Model(message) => (DeclaredFailure::Model, message),
+        strategy::Failure::Other(message) => (DeclaredFailure::Other, message),
     }
 }
 
-/// What a component claims of itself, fit to be shown: one line each, without control
-/// characters. The schema is JSON and gets parsed before it is shown.
+/// Converts a component's description of itself to texts that are safe to show: one line each, without
+/// control characters. The schema is JSON, and is parsed before it is shown.
 pub(super) fn introspection(said: strategy::Introspection) -> Introspection {
     let line = |text: String, bytes| bounded(&text, bytes).replace('\n', " ");
-    let names = |names: Vec<String>| names.into_iter().map(|name| line(name, NAME)).collect();
+    let names = |names: Vec<String>| {
+        names
+            .into_iter()
+            .map(|name| line(name, NAME_BYTES))
+            .collect()
+    };
     Introspection {
-        name: line(said.name, NAME),
-        version: line(said.version, NAME),
-        description: line(said.description, 500),
+        name: line(said.name, NAME_BYTES),
+        version: line(said.version, NAME_BYTES),
+        description: line(said.description, DESCRIPTION_BYTES),
         config_schema: said.config_schema,
         reason_codes: names(said.reason_codes),
         metric_names: names(said.metric_names),
@@ -352,9 +361,13 @@ pub(super) fn model_error(error: ModelError) -> model::ModelError {
     }
 }
 
-/// Bytes of a name, a version or a code.
-const NAME: usize = 64;
+/// Maximum bytes of a name, a version or a code.
+const NAME_BYTES: usize = 64;
 
+/// Maximum bytes of a description.
+const DESCRIPTION_BYTES: usize = 500;
+
+/// Converts a size to the contract's type.
 fn small(size: usize) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! Running a component that was loaded.
+//! Runs a loaded component as a strategy.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,15 +13,15 @@ use crate::report::{Decision, Introspection, Report};
 use crate::runner::{Call, CallFailure, Runner, Running, Terms};
 use crate::situation::Situation;
 
-/// Time for a description that the host needs by itself: a component that hangs there costs its
-/// callers once, and no more than a moment.
-const TIME_TO_DECLARE: Duration = Duration::from_millis(200);
+/// Maximum time of an introspection that the host itself needs. It runs once, so that a component that hangs
+/// there delays only one call, and only for a moment.
+const DECLARATION_TIME: Duration = Duration::from_millis(200);
 
-/// A component with the sandbox that it was loaded into.
+/// A component and its sandbox.
 pub(crate) struct GuestRunner {
     sandbox: Arc<Sandbox>,
     guest: Guest,
-    /// What it declared when it was first asked; `None` if it could not.
+    /// Its first introspection; `None` inside if that failed.
     declared: OnceCell<Option<Introspection>>,
 }
 
@@ -34,9 +34,10 @@ impl GuestRunner {
         }
     }
 
+    /// Returns the component's introspection, made at the first call; `None` if it failed.
     async fn declared(&self, limits: &Limits) -> Option<&Introspection> {
         let limits = Limits {
-            time: limits.time.min(TIME_TO_DECLARE),
+            time: limits.time.min(DECLARATION_TIME),
             ..*limits
         };
         let declared = self.declared.get_or_init(async || {
@@ -46,11 +47,16 @@ impl GuestRunner {
         declared.await.as_ref()
     }
 
-    /// What a call may use: the strategy's limits, with the time that it declares if that is less.
+    /// Returns the limits of a call: those of the strategy, with the time that the component declares if that
+    /// is less.
     async fn limits(&self, terms: Terms<'_>) -> Limits {
         let limits = *terms.limits;
-        let asks = terms.model.is_some() && self.guest.may_ask();
-        let most = if asks { limits.model_time } else { limits.time };
+        let may_ask = terms.model.is_some() && self.guest.may_ask();
+        let most = if may_ask {
+            limits.model_time
+        } else {
+            limits.time
+        };
         let declared = self
             .declared(&limits)
             .await

@@ -11,8 +11,8 @@ use crate::situation::Situation;
 use crate::strategy::Strategy;
 use crate::verify::accept;
 
-/// A step with pictures behind its outputs, in unit 1: the outputs are parts 0 to 2 of its message 1,
-/// the pictures 3 to 5. Unit 3 is a message of two pictures.
+/// Returns a conversation whose unit 1 is a step with pictures after its outputs: in its message 1, parts 0
+/// to 2 are the outputs, and 3 to 5 the pictures. Unit 3 is a message of two pictures.
 fn charts() -> Conversation {
     let picture = |data: &str| {
         let source = json!({"type": "base64", "media_type": "image/png", "data": data});
@@ -38,12 +38,12 @@ fn charts() -> Conversation {
         .expect("a good conversation")
 }
 
-/// The messages of the result where these parts of a message of a unit are changed.
+/// Returns the messages of the result of these changes of a message's parts.
 fn edited(unit: u32, message: u32, changes: Vec<(u32, Change)>) -> Result<Value, PlanRule> {
     edited_by(&Request::default(), unit, message, changes)
 }
 
-/// The same under a request.
+/// Like [`edited`], with a request.
 fn edited_by(
     request: &Request,
     unit: u32,
@@ -95,7 +95,7 @@ fn edited_by(
 }
 
 #[test]
-fn each_edit_of_a_message_changes_its_own_part_and_no_other() {
+fn each_edit_changes_only_its_own_part() {
     let changes = vec![
         (0, Change::Text("shallow".to_owned())),
         (2, Change::Text("deep".to_owned())),
@@ -120,7 +120,7 @@ fn each_edit_of_a_message_changes_its_own_part_and_no_other() {
 }
 
 #[test]
-fn a_message_keeps_one_part_of_its_content() {
+fn edits_cannot_remove_all_parts_of_a_message() {
     let both = vec![(0, Change::Remove), (1, Change::Remove)];
     assert_eq!(edited(3, 0, both), Err(PlanRule::EditNotAllowed));
     let one = edited(3, 0, vec![(1, Change::Remove)]).expect("a good plan");
@@ -128,14 +128,14 @@ fn a_message_keeps_one_part_of_its_content() {
 }
 
 #[test]
-fn a_plan_changes_nothing_that_the_caller_keeps() {
+fn edits_cannot_change_units_that_the_caller_named() {
     let text = || vec![(0, Change::Text("shallow".to_owned()))];
     let picture = || vec![(0, Change::Remove)];
     let pinned = Request {
         pins: Pins::Units(vec![1, 3]),
         ..Request::default()
     };
-    // The message with the outputs is the third of all.
+    // The message with the outputs has index 2.
     let live = Request {
         live_from: Some(2),
         ..Request::default()

@@ -1,4 +1,4 @@
-//! What stands where in a result.
+//! The order of messages in results.
 
 use serde_json::{Value, json};
 
@@ -12,13 +12,13 @@ use crate::situation::Situation;
 use crate::strategy::Strategy;
 use crate::verify::accept;
 
-/// A conversation in the format of Anthropic.
+/// Reads a conversation in Anthropic's format.
 fn read(body: &Value) -> Conversation {
     crate::sample::conversation(&body.to_string(), Some(Format::Anthropic))
         .expect("a good conversation")
 }
 
-/// The messages of the result of a plan, under a large budget and without pins.
+/// Returns the messages of the result of a plan, with a large budget and without pins.
 fn messages(conversation: &Conversation, pieces: Vec<Piece>) -> Result<Vec<Value>, Fault> {
     let request = Request {
         budget: Budget::Share(0.95),
@@ -71,13 +71,13 @@ fn says(text: &str) -> Value {
     json!({"role": "assistant", "content": text})
 }
 
-/// A text of some size.
+/// Returns a text of about 2,000 characters.
 fn long() -> String {
     "the parser of the tariff tables drops the last column ".repeat(40)
 }
 
 #[test]
-fn nothing_stands_in_front_of_a_signed_compaction() {
+fn nothing_precedes_a_signed_compaction() {
     let conversation = |compaction: Value| {
         read(&json!({"model": "claude-opus-5", "messages": [
             {"role": "assistant", "content": [compaction]},
@@ -100,9 +100,9 @@ fn nothing_stands_in_front_of_a_signed_compaction() {
     });
     let of_signed = conversation(signed.clone());
     assert_eq!(messages(&of_signed, with_text_at(0)), Err(fault));
-    let behind = messages(&of_signed, with_text_at(1)).expect("a good plan");
-    assert_eq!(behind[0]["content"][0], signed);
-    // Those that the provider makes by itself may stand anywhere.
+    let after = messages(&of_signed, with_text_at(1)).expect("a good plan");
+    assert_eq!(after[0]["content"][0], signed);
+    // Unsigned compactions, which the provider makes by itself, may come anywhere.
     let of_unsigned = conversation(json!({"type": "compaction", "content": "Fixed."}));
     assert_eq!(
         messages(&of_unsigned, with_text_at(0)).map(|all| all.len()),
@@ -112,7 +112,7 @@ fn nothing_stands_in_front_of_a_signed_compaction() {
 
 /// ANTH-1
 #[test]
-fn instructions_that_a_message_of_the_users_ended_do_not_come_to_stand_behind_it() {
+fn expired_instructions_do_not_move_after_the_message_that_ended_them() {
     let brief = json!({"role": "system", "content": "Only list.", "clear_at": "next_user_message"});
     let rule = json!({"role": "system", "content": "Be brief."});
     let of = |system: &Value| {
@@ -125,12 +125,12 @@ fn instructions_that_a_message_of_the_users_ended_do_not_come_to_stand_behind_it
         without_answer(&rule),
         Ok(vec![user("a"), user("b"), rule.clone()])
     );
-    // One that holds still stays behind what the user said.
+    // Instructions still in force stay after the user message.
     let newest = read(&json!({"model": "claude-opus-5", "messages": [
         user("a"), says(&long()), user("b"), brief.clone()]}));
     let expected = vec![user("a"), user("b"), brief.clone()];
     assert_eq!(messages(&newest, keep(&[0, 2, 3])), Ok(expected));
-    // So does one in front of the words that it was for.
+    // So do instructions before the answer that they were for.
     let answered = read(&json!({"model": "claude-opus-5", "messages": [
         user("a"), says(&long()), user("b"), brief.clone(), says("c"), user("d")]}));
     let expected = vec![user("a"), user("b"), brief, says("c"), user("d")];
@@ -138,7 +138,7 @@ fn instructions_that_a_message_of_the_users_ended_do_not_come_to_stand_behind_it
 }
 
 #[test]
-fn text_joins_a_message_that_may_leave_and_stands_beside_one_that_has_to_stay() {
+fn text_joins_unprotected_messages_and_is_separate_next_to_protected_ones() {
     let conversation = read(&json!({"model": "claude-opus-5", "messages": [
         user("a"), says(&long()), user("b"), says(&long()), user("c")]}));
     let pieces = [
@@ -159,7 +159,7 @@ fn text_joins_a_message_that_may_leave_and_stands_beside_one_that_has_to_stay() 
     let after = messages(&conversation, pieces).expect("a good plan");
     assert_eq!(after.len(), 6);
     let has = |value: &Value, text: &str| value.as_str().is_some_and(|own| own.contains(text));
-    // Nobody pinned the first message; the newest one of the user's always stays.
+    // The first message is not pinned; the newest user message is always protected.
     assert_eq!(after[0]["content"][0]["text"], "a");
     assert!(has(&after[0]["content"][1]["text"], "First."), "{after:?}");
     assert!(has(&after[0]["content"][2]["text"], "Second."), "{after:?}");
@@ -175,9 +175,9 @@ fn text_joins_a_message_that_may_leave_and_stands_beside_one_that_has_to_stay() 
     }
 }
 
-/// Its edits would be all that is written of it.
+/// Otherwise the text would be lost, because only the edits of the message would be written.
 #[test]
-fn nothing_joins_a_message_that_is_edited() {
+fn nothing_joins_an_edited_message() {
     let picture =
         json!({"type": "image", "source": {"type": "url", "url": "https://a.test/b.png"}});
     let seen = json!({"role": "user", "content": [picture, {"type": "text", "text": "Look."}]});
@@ -209,7 +209,7 @@ fn nothing_joins_a_message_that_is_edited() {
 }
 
 #[test]
-fn nothing_joins_a_message_behind_another_inserted_one() {
+fn nothing_joins_a_message_after_another_insertion() {
     let conversation = read(&json!({"model": "claude-opus-5", "messages": [
         user("a"), says(&long()), user("b")]}));
     for unit in [0, 2] {
@@ -235,7 +235,7 @@ fn rule(text: &str) -> Value {
     json!({"role": "system", "content": text})
 }
 
-/// A conversation of these messages, and the result of a plan that keeps some of its units.
+/// Returns the result of a plan that keeps these units of a conversation of these messages.
 fn kept(messages_before: &[Value], units: &[usize]) -> Vec<Value> {
     let conversation = read(&json!({"model": "claude-opus-5", "messages": messages_before}));
     assert_eq!(conversation.violations(), []);
@@ -243,7 +243,7 @@ fn kept(messages_before: &[Value], units: &[usize]) -> Vec<Value> {
 }
 
 #[test]
-fn instructions_move_behind_the_user_where_the_answer_in_between_leaves() {
+fn instructions_move_after_the_user_if_the_answer_between_is_removed() {
     let before = [user("a"), rule("b"), says(&long()), user("c")];
     assert_eq!(kept(&before, &[0, 1, 3]), [user("a"), user("c"), rule("b")]);
     let longer = [&before[..], &[rule("d"), says("e"), user("f")]].concat();
@@ -261,7 +261,7 @@ fn instructions_move_behind_the_user_where_the_answer_in_between_leaves() {
 }
 
 #[test]
-fn instructions_get_a_note_in_front_of_them_where_nobody_spoke() {
+fn instructions_get_a_note_before_them_if_no_message_precedes() {
     let before = [user(&long()), rule("b"), says("c"), user("d")];
     let after = kept(&before, &[1, 2, 3]);
     assert_eq!(after.len(), 4);
@@ -270,7 +270,7 @@ fn instructions_get_a_note_in_front_of_them_where_nobody_spoke() {
 }
 
 #[test]
-fn options_of_the_answer_stay_where_nothing_left_around_them() {
+fn directives_stay_in_place_if_nothing_is_removed_around_them() {
     let options = json!({"role": "system", "content": [], "output_config": {"effort": "low"}});
     let before = [
         user("a"),
@@ -287,7 +287,7 @@ fn options_of_the_answer_stay_where_nothing_left_around_them() {
 }
 
 #[test]
-fn instructions_find_a_place_where_bound_thinking_leaves() {
+fn instructions_are_placed_if_bound_thinking_is_removed() {
     let thinks = json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}]});
     let conversation = read(&json!({"model": "claude-opus-5-5", "messages": [
         user("a"), says(&long()), user("b"), rule("c"), thinks, user("d")]}));
@@ -307,7 +307,7 @@ fn changes(before: &Conversation, applied: Applied, protected: Vec<bool>) -> Cha
 }
 
 #[test]
-fn origins_tell_equal_messages_apart() {
+fn origins_distinguish_equal_messages() {
     let ok = || says("Done.");
     let body = json!({"model": "claude-fable-5", "messages": [
         user("Sort the shells by size."), ok(), user("And the corals?"), ok(),
@@ -346,7 +346,7 @@ fn origins_tell_equal_messages_apart() {
 }
 
 #[test]
-fn a_message_that_a_text_joined_comes_from_a_kept_unit_and_is_changed() {
+fn message_with_a_joined_text_is_changed_in_a_kept_unit() {
     let body = json!({"model": "claude-fable-5", "messages": [
         user("Sort the shells by size."), says(&long()), user("Now the sea glass, too."),
     ]});

@@ -1,5 +1,4 @@
-//! Random conversations and random plans: whatever a plan says, it is refused, or its result
-//! obeys every rule.
+//! Random conversations and random plans: every plan is rejected, or its result obeys every rule.
 
 use std::cell::Cell;
 
@@ -21,13 +20,13 @@ use crate::strategy::Strategy as Called;
 use crate::unseen;
 use crate::verify::accept;
 
-/// One stretch of a conversation, before it has a wire format.
+/// A part of a conversation, not yet in a wire format.
 #[derive(Debug, Clone)]
 enum Turn {
     User(String),
     Picture,
     Says(String),
-    /// Instructions in the middle, where the format has a place for them.
+    /// Instructions between other messages, if the format allows them there.
     Rule(String),
     /// A response with a call for each of these outputs.
     Calls {
@@ -56,7 +55,7 @@ fn turn() -> impl Strategy<Value = Turn> {
     ]
 }
 
-/// A step at the end, whose outputs the model has not seen; one of them may be large.
+/// A last step with unseen outputs, one of which may be large.
 fn ending() -> impl Strategy<Value = Option<Turn>> {
     let large = ("[a-z]{3}", 1usize..2_000).prop_map(|(word, lines)| {
         let lines = (0..lines).map(|line| format!("{word} {line}\n"));
@@ -74,7 +73,7 @@ fn ending() -> impl Strategy<Value = Option<Turn>> {
     prop_oneof![2 => Just(None), 1 => step]
 }
 
-/// A conversation of user turns and steps; the last step may wait for outputs.
+/// A conversation of user messages and steps; the last step may be pending.
 fn conversation() -> impl Strategy<Value = (Vec<Turn>, bool)> {
     (vec(turn(), 1..12), ending(), any::<bool>()).prop_map(|(mut turns, ending, pending)| {
         turns.extend(ending);
@@ -120,7 +119,7 @@ fn anthropic(turns: &[Turn], pending: bool) -> String {
         let before = messages.last().map(|last| last["role"].clone());
         let is_behind = |role: &str| before.as_ref().is_some_and(|before| before == role);
         match turn {
-            // Behind instructions the model speaks.
+            // A message of the model follows instructions.
             Turn::User(_) | Turn::Picture if is_behind("system") => {}
             Turn::Rule(_) if is_behind("assistant") => {}
             Turn::Rule(text) => messages.push(json!({"role": "system", "content": text})),
@@ -193,8 +192,8 @@ fn edit() -> impl Strategy<Value = Edit> {
     })
 }
 
-/// What happens to a unit: most plans go through the units in order, so that many of them are
-/// valid; some pieces are out of place.
+/// What a plan does with a unit. Most plans go through the units in order, so that many of them are valid;
+/// some pieces are out of order.
 #[derive(Debug, Clone)]
 enum Choice {
     Keep,
@@ -240,7 +239,7 @@ fn plan(choices: &[Choice], situation: &Situation) -> Plan {
     plan
 }
 
-/// A whole case: turns and whether the last step waits, choices, format, share, policy.
+/// A test case: turns and whether the last step is pending, choices, format, share, policy.
 type Case = ((Vec<Turn>, bool), Vec<Choice>, bool, f64, bool);
 
 fn case() -> impl Strategy<Value = Case> {
@@ -254,7 +253,7 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 #[test]
-fn a_plan_is_refused_or_its_result_obeys_every_rule() {
+fn plan_is_rejected_or_its_result_obeys_every_rule() {
     const CASES: u32 = 1_500;
     let accepted = Accepted::default();
     let config = ProptestConfig {
@@ -265,23 +264,24 @@ fn a_plan_is_refused_or_its_result_obeys_every_rule() {
     TestRunner::new(config)
         .run(&case(), |case| check_case(&case, &accepted))
         .unwrap_or_else(|error| panic!("{error}"));
-    // Else the test would say nothing.
+    // The test is meaningful only if enough plans are accepted.
     for (number, what) in [
         (accepted.all.get(), "plans"),
         (accepted.unseen.get(), "plans with unseen outputs"),
         (accepted.shortened.get(), "plans with shortened outputs"),
     ] {
-        assert!(number > CASES / 100, "only {number} {what} were good");
+        assert!(number > CASES / 100, "only {number} {what} were accepted");
     }
     assert!(accepted.all.get() > CASES / 20);
 }
 
-/// How many plans were good; of them those with outputs that the model has not seen, and with some
-/// that the host shortened.
+/// Number of accepted plans.
 #[derive(Default)]
 struct Accepted {
     all: Cell<u32>,
+    /// Those with unseen outputs.
     unseen: Cell<u32>,
+    /// Those with unseen outputs that the host shortened.
     shortened: Cell<u32>,
 }
 
@@ -289,7 +289,7 @@ fn count(cell: &Cell<u32>) {
     cell.set(cell.get() + 1);
 }
 
-/// The outputs that the model has not seen, each with the id of its call.
+/// Returns the unseen outputs, each with the id of its call.
 fn unseen_outputs(conversation: &Conversation) -> Vec<(String, String)> {
     unseen::units(conversation)
         .flat_map(|unit| conversation.messages(unit))
@@ -301,14 +301,15 @@ fn unseen_outputs(conversation: &Conversation) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Every unseen call is there as it was, with its output: whole, or as the host shortened it.
+/// Checks that every unseen output is in the result with its unchanged call: unchanged, or shortened by the
+/// host.
 fn check_unseen(
     before: &Conversation,
     after: &Conversation,
     accepted: &Accepted,
 ) -> TestCaseResult {
     let (old, new) = (unseen_outputs(before), unseen_outputs(after));
-    // Where an answer of the model's was removed, older outputs stand behind its last message as well.
+    // If an answer of the model was removed, older outputs are after its last message as well.
     prop_assert!(new.len() >= old.len());
     let new = &new[new.len() - old.len()..];
     let mut is_shortened = false;

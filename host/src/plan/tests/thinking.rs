@@ -1,4 +1,4 @@
-//! Which thinking a plan may leave out.
+//! Which thinking is removed from results, and which a plan may remove.
 
 use serde_json::{Value, json};
 
@@ -21,13 +21,14 @@ fn hidden() -> Value {
     json!({"type": "redacted_thinking", "data": "c2VjcmV0"})
 }
 
-/// A finished turn with a call, in units 0 to 2, and an open loop, in units 3 and 4.
+/// Returns a conversation of a finished turn with a call, in units 0 to 2, and an open tool loop, in units 3
+/// and 4.
 fn sailing(model: &str) -> Conversation {
-    sailing_where(&json!({"model": model}))
+    sailing_with(&json!({"model": model}))
 }
 
-/// The same with these members of the request.
-fn sailing_where(members: &Value) -> Conversation {
+/// Like [`sailing`], with these members of the request.
+fn sailing_with(members: &Value) -> Conversation {
     let mut body = json!({"max_tokens": 9, "messages": [
         {"role": "user", "content": "When is high tide?"},
         {"role": "assistant", "content": [thought("tide "), hidden(),
@@ -46,7 +47,7 @@ fn sailing_where(members: &Value) -> Conversation {
         .expect("a good conversation")
 }
 
-/// The conversation where these parts of a unit's first message are left out.
+/// Returns the document after a plan removed these parts of a unit's first message.
 fn without(
     conversation: &Conversation,
     thinking: ThinkingPolicy,
@@ -97,7 +98,7 @@ fn without(
 }
 
 #[test]
-fn that_of_a_finished_turn_may_go_and_all_else_stays_byte_for_byte() {
+fn plan_removes_thinking_of_a_finished_turn_and_changes_nothing_else() {
     let conversation = sailing("claude-sonnet-4-5");
     let mut wanted: Value = serde_json::from_str(conversation.document()).expect("JSON");
     let blocks = wanted["messages"][1]["content"]
@@ -109,7 +110,7 @@ fn that_of_a_finished_turn_may_go_and_all_else_stays_byte_for_byte() {
 }
 
 #[test]
-fn it_goes_as_a_whole_or_not_at_all() {
+fn plan_cannot_remove_a_part_of_a_units_thinking() {
     let conversation = sailing("claude-sonnet-4-5");
     for part in [0, 1] {
         let result = without(&conversation, ThinkingPolicy::Auto, 1, &[part]);
@@ -118,14 +119,14 @@ fn it_goes_as_a_whole_or_not_at_all() {
 }
 
 #[test]
-fn that_of_the_turn_that_goes_on_stays() {
+fn plan_cannot_remove_thinking_of_an_unfinished_turn() {
     let conversation = sailing("claude-sonnet-4-5");
     let result = without(&conversation, ThinkingPolicy::Auto, 4, &[0]);
     assert_eq!(result, Err(PlanRule::EditNotAllowed));
 }
 
 #[test]
-fn it_stays_where_the_model_binds_it_or_the_policy_keeps_it() {
+fn plan_cannot_remove_thinking_that_the_model_binds_or_the_policy_keeps() {
     for (model, policy) in [
         ("claude-opus-5-5", ThinkingPolicy::Auto),
         ("claude-sonnet-4-5", ThinkingPolicy::Keep),
@@ -135,15 +136,15 @@ fn it_stays_where_the_model_binds_it_or_the_policy_keeps_it() {
     }
 }
 
-/// A request that says what is to become of thinking behind a change.
-fn asking_to(behavior: &str) -> Conversation {
+/// Returns a request that says what the provider does with thinking after a change.
+fn with_mismatch_behavior(behavior: &str) -> Conversation {
     let thinking =
         json!({"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": behavior}});
-    sailing_where(&json!({"model": "x", "thinking": thinking}))
+    sailing_with(&json!({"model": "x", "thinking": thinking}))
 }
 
-/// The result without the units that `pieces` leaves out, and how many blocks of thinking went.
-fn carried_out(conversation: &Conversation, pieces: Vec<Piece>) -> (Value, usize) {
+/// Returns the result of a plan of these pieces, and the number of removed blocks of thinking.
+fn applied(conversation: &Conversation, pieces: Vec<Piece>) -> (Value, usize) {
     let request = Request {
         budget: Budget::Share(0.95),
         pins: Pins::None,
@@ -164,26 +165,29 @@ fn keep(first: u32, count: u32) -> Piece {
 }
 
 #[test]
-fn a_request_that_asks_for_an_error_binds_thinking_whatever_its_model() {
-    let (result, dropped) = carried_out(&asking_to("error"), vec![keep(0, 1), keep(2, 3)]);
-    assert_eq!(dropped, 2);
+fn mismatch_behavior_error_binds_thinking_of_any_model() {
+    let (result, removed) = applied(
+        &with_mismatch_behavior("error"),
+        vec![keep(0, 1), keep(2, 3)],
+    );
+    assert_eq!(removed, 2);
     assert!(!result.to_string().contains("\"thinking\":\"clock"));
 }
 
-/// The API leaves out what does not fit any more, and all behind that. A gap that a strategy cuts would
-/// cost all thinking behind it.
+/// The provider ignores thinking that does not fit any more, and all thinking after it. A gap made by a
+/// strategy would make it ignore all thinking after the gap.
 #[test]
-fn thinking_that_the_provider_drops_itself_stays_and_no_plan_removes_it() {
-    let conversation = asking_to("drop_block");
-    let (result, dropped) = carried_out(&conversation, vec![keep(0, 1), keep(2, 3)]);
-    assert_eq!(dropped, 0);
+fn mismatch_behavior_drop_keeps_thinking_and_no_plan_removes_it() {
+    let conversation = with_mismatch_behavior("drop_block");
+    let (result, removed) = applied(&conversation, vec![keep(0, 1), keep(2, 3)]);
+    assert_eq!(removed, 0);
     assert!(result.to_string().contains("\"thinking\":\"clock"));
     let removed = without(&conversation, ThinkingPolicy::Auto, 1, &[0, 1]);
     assert_eq!(removed, Err(PlanRule::EditNotAllowed));
 }
 
 #[test]
-fn thinking_in_front_of_a_rewritten_result_stays_and_that_behind_it_goes() {
+fn thinking_is_kept_before_a_rewritten_output_and_removed_after_it() {
     let conversation = crate::sample::conversation(
         &json!({"model": "claude-opus-5-5", "max_tokens": 9, "messages": [
             {"role": "user", "content": "When is high tide?"},
@@ -203,8 +207,8 @@ fn thinking_in_front_of_a_rewritten_result_stays_and_that_behind_it_goes() {
         change: Change::Text("high water at 07:14".to_owned()),
     }];
     let pieces = vec![keep(0, 1), Piece::Rewrite { unit: 1, edits }, keep(2, 2)];
-    let (result, dropped) = carried_out(&conversation, pieces);
-    assert_eq!(dropped, 1);
+    let (result, removed) = applied(&conversation, pieces);
+    assert_eq!(removed, 1);
     let before: Value = serde_json::from_str(conversation.document()).expect("JSON");
     assert_eq!(result["messages"][1], before["messages"][1]);
     assert_eq!(
@@ -213,10 +217,10 @@ fn thinking_in_front_of_a_rewritten_result_stays_and_that_behind_it_goes() {
     );
 }
 
-/// Neighbours of the model's are one unit while one of them thinks (ANTH-2), and two once that is gone.
-/// The answer stays, since outputs in front of it do (the user says the newest words beside them).
+/// Adjacent model messages are one unit while one of them has thinking (ANTH-2), and two afterwards. The
+/// answer is protected, because the outputs before it are (the newest user text is next to them).
 #[tokio::test]
-async fn below_the_floor_a_second_compaction_changes_nothing_where_thinking_went() {
+async fn second_compaction_below_the_floor_changes_nothing_after_thinking_was_removed() {
     let says = |text: &str| {
         let text = text.repeat(20);
         json!({"type": "text", "text": text.trim_end()})

@@ -1,4 +1,4 @@
-//! Conversations that were made up for these tests.
+//! Conversations for these tests, written by hand.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn step(text: &str, calls: &[(&str, &str, Value, &str)]) -> Vec<Value> {
         .collect()
 }
 
-/// An agent mends a ledger, with two calls at once and a test that fails on the way.
+/// Returns a conversation in which an agent fixes a ledger, with two parallel calls and a failing test.
 pub(super) fn bug_fix() -> String {
     let source: String = (0..120)
         .map(|i| format!("    let entry_{i} = book.line({i})?; // carries over\n"))
@@ -86,7 +86,7 @@ pub(super) fn bug_fix() -> String {
     json!({"model": "gpt-4o", "messages": messages}).to_string()
 }
 
-/// An agent changes a journey; ids stand in the outputs. In Anthropic's format.
+/// Returns a conversation in Anthropic's format in which an agent changes a journey. Its outputs hold ids.
 pub(super) fn tickets() -> String {
     let trips: Vec<Value> = (0..30)
         .map(|i| json!({"trip_id": format!("TRIP-{}", 77_091 + i), "from": "Porto", "seats": i % 9, "note": "window or aisle"}))
@@ -124,7 +124,7 @@ pub(super) fn tickets() -> String {
     json!({"model": "claude-sonnet-4", "max_tokens": 100, "messages": messages}).to_string()
 }
 
-/// Somebody writes letters in two languages.
+/// Returns a conversation about letters in two languages.
 pub(super) fn greetings() -> String {
     let letter = "拝啓 春の候、ますますご清栄のこととお慶び申し上げます。".repeat(30);
     json!([

@@ -1,4 +1,4 @@
-//! What holds of every digest.
+//! Properties of every digest.
 
 mod chains;
 mod fixtures;
@@ -38,7 +38,7 @@ fn compact_read(conversation: &Conversation, request: &Request) -> Compaction {
         .unwrap()
 }
 
-/// A result that obeys what holds of all, checked.
+/// Compacts, and checks the properties that every result has.
 fn compact(document: &str, budget: Budget) -> Compaction {
     let request = Request {
         budget,
@@ -46,7 +46,7 @@ fn compact(document: &str, budget: Budget) -> Compaction {
     };
     let compaction = compact_with(document, &request);
     let receipt = compaction.receipt();
-    // Below the floor the host asks nobody.
+    // Below the floor the host asks no strategy.
     assert!(
         !receipt.fell_back || receipt.tokens.below_floor,
         "{:?}",
@@ -73,7 +73,7 @@ fn assert_holds(compaction: &Compaction, texts: &[&str]) {
 }
 
 #[test]
-fn rules_and_the_last_error_stay_word_for_word() {
+fn digest_quotes_rules_and_the_last_error() {
     let compaction = compact(&bug_fix(), Budget::Share(0.25));
     assert_eq!(compaction.receipt().outcome, Outcome::Compacted);
     assert_holds(
@@ -90,7 +90,7 @@ fn rules_and_the_last_error_stay_word_for_word() {
 }
 
 #[test]
-fn what_was_done_and_which_values_came_up_is_told() {
+fn digest_lists_what_was_done_and_values() {
     let compaction = compact(&tickets(), Budget::Share(0.3));
     assert_holds(
         &compaction,
@@ -104,7 +104,7 @@ fn what_was_done_and_which_values_came_up_is_told() {
 }
 
 #[test]
-fn a_failure_is_told_of_the_call_that_failed() {
+fn failure_is_listed_with_its_call() {
     let book = |flight: &str| json!({"functionCall": {"name": "book", "args": {"flight": flight}}});
     let booked =
         |response: Value| json!({"functionResponse": {"name": "book", "response": response}});
@@ -157,7 +157,7 @@ fn output_flagged_as_error_is_listed_under_errors_without_error_words() {
 }
 
 #[test]
-fn rules_in_other_languages_stay() {
+fn digest_quotes_rules_in_other_languages() {
     let compaction = compact(&greetings(), Budget::Share(0.3));
     assert_holds(
         &compaction,
@@ -169,7 +169,7 @@ fn rules_in_other_languages_stay() {
 }
 
 #[test]
-fn results_fit_at_every_size() {
+fn results_fit_every_budget() {
     for document in [bug_fix(), tickets(), greetings()] {
         for share in [0.0, 0.05, 0.1, 0.15, 0.25, 0.5, 0.75, 0.95] {
             compact(&document, Budget::Share(share));
@@ -181,7 +181,7 @@ fn results_fit_at_every_size() {
 }
 
 #[test]
-fn a_result_is_settled() {
+fn second_compaction_changes_nothing() {
     let first = compact(&bug_fix(), Budget::Share(0.25));
     let same = Budget::Tokens(first.receipt().tokens.budget);
     let second = compact(first.document(), same);
@@ -193,7 +193,7 @@ fn a_result_is_settled() {
 }
 
 #[test]
-fn where_nothing_can_go_nothing_does() {
+fn conversation_without_removable_units_is_unchanged() {
     let document = tickets();
     let host = host();
     let conversation = host.read(document.as_str()).unwrap();
@@ -211,7 +211,7 @@ fn where_nothing_can_go_nothing_does() {
 }
 
 #[test]
-fn with_too_little_room_for_a_digest_it_truncates() {
+fn small_budget_falls_back_to_truncate() {
     let document = bug_fix();
     let host = host();
     let conversation = host.read(document.as_str()).unwrap();
@@ -230,7 +230,7 @@ fn with_too_little_room_for_a_digest_it_truncates() {
 }
 
 #[test]
-fn limits_of_bytes_hold_as_well() {
+fn results_obey_the_limit_of_bytes() {
     let document = bug_fix();
     let request = Request {
         budget: Budget::Tokens(1_000_000),

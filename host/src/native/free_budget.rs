@@ -8,28 +8,28 @@ use crate::situation::Situation;
 /// What is free for units and text: tokens, bytes and media. Without a limit, bytes and media are at their
 /// maximum.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Room {
+pub(crate) struct FreeBudget {
     pub(crate) tokens: u32,
     pub(crate) bytes: usize,
     media: u32,
 }
 
-impl Room {
+impl FreeBudget {
     /// Returns what the protected units leave of the budget.
     pub(crate) fn of(situation: &Situation) -> Self {
         let protected: Vec<bool> = situation.protected().collect();
-        let mut room = Self {
-            tokens: situation.left_beside(&protected),
+        let mut free = Self {
+            tokens: situation.left_without_text(&protected),
             bytes: situation.max_bytes_of_units(),
             media: situation.max_media,
         };
         for (index, unit) in situation.units().iter().enumerate() {
             if situation.is_protected(index) {
-                room.bytes = room.bytes.saturating_sub(situation.bytes_of(index));
-                room.media = room.media.saturating_sub(unit.media);
+                free.bytes = free.bytes.saturating_sub(situation.bytes_of(index));
+                free.media = free.media.saturating_sub(unit.media);
             }
         }
-        room
+        free
     }
 
     /// Reserves the message and the mark of one inserted text; `None` if they do not fit.
@@ -67,7 +67,7 @@ impl Room {
         }
     }
 
-    /// Reverses [`Room::without_text`], up to saturation.
+    /// Reverses [`FreeBudget::without_text`], up to saturation.
     pub(crate) const fn with_text(self, tokens: u32, bytes: usize) -> Self {
         Self {
             tokens: self.tokens.saturating_add(tokens),
