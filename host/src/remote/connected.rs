@@ -20,7 +20,7 @@ use crate::content_hash::ContentHash;
 use crate::error::HostError;
 use crate::fault::{DeclaredFailure, Fault, Quantity, RemoteProblem};
 use crate::limits::Limits;
-use crate::plan::{is_removable, is_rewritable};
+use crate::plan::{is_excerptable, is_removable, is_rewritable};
 use crate::report::{Decision, Introspection, Report};
 use crate::runner::{Call, CallFailure, Runner, Running, Terms};
 use crate::situation::Situation;
@@ -318,13 +318,20 @@ fn editable(situation: &Situation, unit: usize) -> Vec<wire::Editable> {
         .flat_map(|(message, (own, counts))| {
             let parts = own.parts.iter().zip(counts.parts.iter()).enumerate();
             parts.filter_map(move |(part, (content, tokens))| {
-                let may = if is_rewritable(situation, unit, (message, part)) {
-                    May::Text
-                } else if is_removable(situation, unit, own, content) {
-                    May::Remove
-                } else {
+                let place = (message, part);
+                let rights = [
+                    (is_rewritable(situation, unit, place), May::Text),
+                    (is_excerptable(situation, unit, place), May::Excerpt),
+                    (is_removable(situation, unit, own, content), May::Remove),
+                ];
+                let may: Vec<May> = rights
+                    .into_iter()
+                    .filter(|(is_allowed, _)| *is_allowed)
+                    .map(|(_, may)| may)
+                    .collect();
+                if may.is_empty() {
                     return None;
-                };
+                }
                 Some(wire::Editable {
                     message,
                     part,

@@ -191,6 +191,9 @@ impl From<wire::Edit> for Edit {
             part: edit.part,
             change: match edit.change {
                 wire::Change::Text(text) => Change::Text(text),
+                wire::Change::Excerpt(runs) => {
+                    Change::Excerpt(runs.into_iter().map(|run| run.start..run.end).collect())
+                }
                 wire::Change::Remove => Change::Remove,
             },
         }
@@ -204,6 +207,14 @@ impl From<Edit> for wire::Edit {
             part: edit.part,
             change: match edit.change {
                 Change::Text(text) => wire::Change::Text(text),
+                Change::Excerpt(runs) => wire::Change::Excerpt(
+                    runs.into_iter()
+                        .map(|run| wire::Run {
+                            start: run.start,
+                            end: run.end,
+                        })
+                        .collect(),
+                ),
                 Change::Remove => wire::Change::Remove,
             },
         }

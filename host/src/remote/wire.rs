@@ -92,8 +92,8 @@ pub(crate) struct Editable {
     pub(crate) part: usize,
     /// Tokens of the part. A replacement must have fewer.
     pub(crate) tokens: u32,
-    /// What an edit may do with the part.
-    pub(crate) may: May,
+    /// What an edit may do with the part: at least one thing.
+    pub(crate) may: Vec<May>,
 }
 
 /// What an edit may do with a part.
@@ -102,6 +102,8 @@ pub(crate) struct Editable {
 pub(crate) enum May {
     /// Its text may be replaced.
     Text,
+    /// An excerpt of its text may be kept.
+    Excerpt,
     /// It may be removed.
     Remove,
 }
@@ -310,8 +312,22 @@ pub(crate) struct Edit {
 pub(crate) enum Change {
     /// Replaces the text by a shorter one.
     Text(String),
+    /// Keeps these runs of the text, byte for byte. They are in order, do not overlap, and have at least 16 bytes
+    /// each. The host writes where text is missing, and how much.
+    Excerpt(Vec<Run>),
     /// Removes the part.
     Remove,
+}
+
+/// The bytes of a text from `start` to `end`, which is excluded: offsets in UTF-8, between characters, in the
+/// part's text without the tags of a mark.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct Run {
+    /// The first byte.
+    pub(crate) start: u32,
+    /// The byte behind the last one.
+    pub(crate) end: u32,
 }
 
 /// A text of the strategy's own. The host marks it.

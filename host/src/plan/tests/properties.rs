@@ -184,7 +184,16 @@ fn insertion() -> impl Strategy<Value = Insertion> {
 }
 
 fn edit() -> impl Strategy<Value = Edit> {
-    let change = prop_oneof![3 => text().prop_map(Change::Text), 1 => Just(Change::Remove)];
+    // Ends that lie in many texts, and some that lie in none.
+    let run = (0u32..400, 0u32..200).prop_map(|(start, length)| start..start.saturating_add(length));
+    let change = prop_oneof![
+        3 => text().prop_map(Change::Text),
+        3 => vec(run, 0..4).prop_map(|mut runs| {
+            runs.sort_by_key(|run| run.start);
+            Change::Excerpt(runs)
+        }),
+        1 => Just(Change::Remove),
+    ];
     (0u32..4, 0u32..3, change).prop_map(|(message, part, change)| Edit {
         message,
         part,
