@@ -28,7 +28,7 @@ pub(super) fn section(context: &Context, limits: &Limits, stats: &mut Stats) -> 
             let _ = writeln!(text, "{line}");
         }
         if let Some(more @ 1..) = descriptions.len().checked_sub(limits.entries) {
-            stats.entries_dropped += more as u64;
+            stats.entries_removed += more as u64;
             let _ = writeln!(text, "  - ... {more} more");
         }
         text.push('\n');

@@ -175,7 +175,7 @@ fn listed<T>(
         let _ = write!(text, "\n{}", limits.line(&line(entry, stats)));
     }
     if let Some(more @ 1..) = entries.len().checked_sub(limits.entries) {
-        stats.entries_dropped += more as u64;
+        stats.entries_removed += more as u64;
         let _ = write!(text, "\n;; ... {more} more");
     }
     text

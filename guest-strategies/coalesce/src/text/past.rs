@@ -20,7 +20,7 @@ const REFERENCES: usize = 10;
 pub(super) fn section(past: &Past, limits: &Limits, stats: &mut Stats) -> Option<String> {
     let mut sections = Vec::new();
     let summaries = newest(&past.summaries, limits.entries.max(1));
-    stats.entries_dropped += (past.summaries.len() - summaries.len()) as u64;
+    stats.entries_removed += (past.summaries.len() - summaries.len()) as u64;
     for summary in summaries {
         let summary = cut(summary.trim(), limits.line.saturating_mul(SUMMARY));
         let summary = kept_apart(&summary);
@@ -30,7 +30,7 @@ pub(super) fn section(past: &Past, limits: &Limits, stats: &mut Stats) -> Option
         let shown = newest(&past.said, limits.entries);
         let mut text = String::from(";; The user also said:");
         if let Some(more @ 1..) = past.said.len().checked_sub(shown.len()) {
-            stats.entries_dropped += more as u64;
+            stats.entries_removed += more as u64;
             let _ = write!(text, "\n;; ... {more} earlier");
         }
         for said in shown {
@@ -70,7 +70,7 @@ pub(super) fn left_out(
         ));
     }
     let (results, replies) = results(told, calls, limits);
-    stats.results_dropped = results;
+    stats.results_removed = results;
     if results > 0 {
         lines.push(format!(";; Results left out: {results}"));
     }
