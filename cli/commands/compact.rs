@@ -27,6 +27,10 @@ use crate::{chain, files, input, strip, turn};
 /// are byte-identical. If a strategy breaks a rule or a limit, the next one of the chain runs; every chain
 /// ends with `native:digest` and `native:truncate`, and with --model `native:summarize` runs before these
 /// two. If a strategy declares a failure, the conversation stays unchanged, unless --required is given.
+///
+/// A run does not know of earlier runs, so a strategy that fails for the third time in a row is tried like at
+/// the first time; only programs that keep running (`baler serve`, the library) put a strategy that faults
+/// three times within 10 minutes in quarantine, which means that they do not run it for the next minute.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n\n{}", exit::OF_COMPACT))]
 pub(crate) struct CompactCommand {
@@ -102,7 +106,7 @@ pub(crate) struct CompactCommand {
     sandbox: SandboxArguments,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 compacted or repaired, 1 baler failed, 2 invalid usage, 3 unchanged, 4 compacted by a fallback, 5 invalid input";
+const EXIT_CODES: &str = "Exit codes: 0 compacted or repaired, 1 baler failed, 2 invalid usage, 3 unchanged (use the conversation as it is), 4 compacted by a fallback, 5 invalid input";
 
 const EXAMPLES: &str = "\
 Examples:
