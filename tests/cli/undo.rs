@@ -141,7 +141,7 @@ fn impossible_undo_is_reported_with_its_reason() {
         .says(&["nothing to undo: that run changed nothing"]);
     compact_with_receipt(&bench, &input, "off.json", &["--archive", "off"])
         .ends(0)
-        .says(&["what was removed is lost: there is no archive"]);
+        .says(&["the removed content is lost: there is no archive"]);
     bench
         .run(&["undo", "off.json"])
         .ends(2)
