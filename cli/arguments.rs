@@ -96,10 +96,10 @@ pub(crate) struct GoalArguments {
     #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = window, help_heading = "Goal")]
     pub(crate) context_window: Option<u32>,
 
-    /// Pinned units, which must not be removed: `first-user`, the first user message, which is often the task; `none`;
-    /// or numbers of units, from 0, such as 0,3,4 (`baler compact --dry-run` shows them). Always protected
-    /// are instructions, the newest user message, pending tool calls, and tool outputs that the model has not
-    /// seen (which baler shortens if they are too large)
+    /// Pinned units, which must not be removed: `first-user`, the first user message, which is often the
+    /// task; `none`; or numbers of units, from 0, such as 0,3,4 (`baler compact --dry-run` shows them).
+    /// Always protected are instructions, the newest user message, pending tool calls, and tool outputs that
+    /// the model has not seen (which baler shortens if they are too large)
     #[arg(
         long,
         value_name = "WHAT",

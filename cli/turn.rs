@@ -35,8 +35,8 @@ mod unix {
             Some((id, folder))
         };
         let mut folders: Vec<((u64, u64), File)> = folders.filter_map(open).collect();
-        // All runs use the same order, so that no two wait for each other. Each folder is locked once, because
-        // a run would wait for its own lock.
+        // All runs use the same order, so that no two wait for each other. Each folder is locked once,
+        // because a run would wait for its own lock.
         folders.sort_by_key(|(id, _)| *id);
         folders.dedup_by_key(|(id, _)| *id);
         let end = Instant::now() + MAX_WAIT;

@@ -1,6 +1,6 @@
-//! Unfinished files: files that have a temporary name while they are written, in the folder of their final path.
-//! The run that writes one holds a lock on it, which the system releases however the run ends. So the next run
-//! that writes into the folder can distinguish files of killed runs, and removes them.
+//! Unfinished files: files that have a temporary name while they are written, in the folder of their final
+//! path. The run that writes one holds a lock on it, which the system releases however the run ends. So the
+//! next run that writes into the folder can distinguish files of killed runs, and removes them.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,8 +10,8 @@ use tempfile::{Builder, TempPath};
 
 use crate::files;
 
-/// The prefix of their names, and the number of random letters and digits after it. No other program's files are
-/// named like this.
+/// The prefix of their names, and the number of random letters and digits after it. No other program's files
+/// are named like this.
 const NAME: (&str, usize) = (".baler-unfinished-", 16);
 
 /// How often creating a file is tried again if another run removes it before it is locked.
@@ -46,8 +46,8 @@ pub(crate) fn make(
     ))
 }
 
-/// Removes the unfinished files in `folder` that no run writes any more. Files that cannot be locked or removed
-/// stay.
+/// Removes the unfinished files in `folder` that no run writes any more. Files that cannot be locked or
+/// removed stay.
 pub(crate) fn clear(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_file = || entry.file_type().is_ok_and(|kind| kind.is_file());

@@ -1,6 +1,6 @@
-//! Escapes text for a terminal, so that the terminal shows it and does nothing else. All messages for people pass
-//! through here when they are written (`output.rs`), so no message has to escape what it quotes: file names,
-//! arguments, codes of strategies and errors of libraries may hold any characters.
+//! Escapes text for a terminal, so that the terminal shows it and does nothing else. All messages for people
+//! pass through here when they are written (`output.rs`), so no message has to escape what it quotes: file
+//! names, arguments, codes of strategies and errors of libraries may hold any characters.
 
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
@@ -14,9 +14,9 @@ const BEGINNING: usize = 1_200;
 /// The most characters that are shown of its end, which often holds the remedy.
 const END: usize = 300;
 
-/// Returns the stand-in for an escape in baler's own styles until they are written: a noncharacter, which texts
-/// should not hold, and a random number of this run, so that a text that does hold one is not mistaken for
-/// baler's own.
+/// Returns the stand-in for an escape in baler's own styles until they are written: a noncharacter, which
+/// texts should not hold, and a random number of this run, so that a text that does hold one is not mistaken
+/// for baler's own.
 fn own_escape() -> &'static str {
     static OWN: OnceLock<String> = OnceLock::new();
     OWN.get_or_init(|| {
@@ -37,9 +37,9 @@ pub(crate) fn styled(style: Style, text: &str) -> String {
 }
 
 /// Returns whether a terminal acts on a character instead of showing it: control characters (C0, DEL and C1),
-/// characters that change the direction of writing, and invisible ones, by which two names can look alike or a
-/// name can hold more than people see. Variation selectors are included, although an emoji may legitimately have
-/// one.
+/// characters that change the direction of writing, and invisible ones, by which two names can look alike or
+/// a name can hold more than people see. Variation selectors are included, although an emoji may legitimately
+/// have one.
 pub(crate) fn is_active(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -91,8 +91,8 @@ fn push_untrusted(shown: &mut String, text: &str) {
     }
 }
 
-/// Returns a message as one line of limited length. A file name or another quoted text may hold line breaks, which
-/// could forge another message, and may be very long.
+/// Returns a message as one line of limited length. A file name or another quoted text may hold line breaks,
+/// which could forge another message, and may be very long.
 pub(crate) fn line(message: &str) -> String {
     let left_out = message.chars().count().saturating_sub(BEGINNING + END);
     let mut line = String::new();

@@ -157,8 +157,8 @@ impl Staged {
     }
 }
 
-/// Moves files to their paths, in this order. If one cannot be moved, the files that the earlier ones replaced
-/// are restored. The caller must hold the locks of their folders (`turn.rs`) until this returns.
+/// Moves files to their paths, in this order. If one cannot be moved, the files that the earlier ones
+/// replaced are restored. The caller must hold the locks of their folders (`turn.rs`) until this returns.
 pub(crate) fn commit_all(staged: Vec<Staged>) -> anyhow::Result<()> {
     let mut files: Vec<(Target, Content)> =
         staged.into_iter().filter_map(|staged| staged.0).collect();
@@ -345,8 +345,8 @@ impl Target {
         }
     }
 
-    /// Returns the permissions to create the file with, before the umask: those of any new file, or, if it will
-    /// replace a file, of a private one until it gets the permissions of that file.
+    /// Returns the permissions to create the file with, before the umask: those of any new file, or, if it
+    /// will replace a file, of a private one until it gets the permissions of that file.
     #[cfg(unix)]
     const fn mode(&self) -> u32 {
         match self.before {

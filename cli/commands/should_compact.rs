@@ -143,7 +143,7 @@ impl ShouldCompactCommand {
             archive: Keeping::Nowhere,
             model: None,
             calls: None,
-            never_rests: false,
+            never_quarantined: false,
             serves_many: false,
         };
         let host = self.sandbox.host(settings, messages)?;
@@ -216,7 +216,7 @@ impl Answer<'_> {
         }
     }
 
-    /// Whether the strategy decided, and its reason, which may be empty.
+    /// Returns whether the strategy decided, and its reason, which may be empty.
     fn by_strategy(&self) -> (bool, &str) {
         match &self.answer.decision {
             Decision::Compact(reason) => (true, reason.as_str()),

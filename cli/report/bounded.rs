@@ -1,5 +1,5 @@
-//! Bounded lists and texts of an untrusted file: no more of them is kept than a page can show, however much the
-//! file has. Errors name the list that has too many entries.
+//! Bounded lists and texts of an untrusted file: no more of them is kept than a page can show, however much
+//! the file has. Errors name the list that has too many entries.
 
 use std::collections::BTreeMap;
 use std::fmt;

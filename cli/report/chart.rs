@@ -1,5 +1,5 @@
-//! Charts of means with their intervals: one row for each strategy, one panel for each budget. A chart is rendered
-//! as markup of a page, as a separate SVG file, and as a table.
+//! Charts of means with their intervals: one row for each strategy, one panel for each budget. A chart is
+//! rendered as markup of a page, as a separate SVG file, and as a table.
 
 use maud::{Markup, html};
 use serde::Deserialize;

@@ -55,7 +55,8 @@ impl UnitOutcome {
     }
 }
 
-/// Returns the patterns that columns are filled with, once for each page. Not all readers can distinguish colours.
+/// Returns the patterns that columns are filled with, once for each page. Not all readers can distinguish
+/// colours.
 pub(crate) fn patterns() -> Markup {
     html! {
         svg class="patterns" width="0" height="0" aria-hidden="true" {

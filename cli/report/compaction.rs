@@ -125,8 +125,8 @@ fn reasons(run: &Run) -> Markup {
         .flat_map(|units| units.iter())
         .filter_map(|unit| Some((unit.unit?, u64::from(unit.tokens_before))))
         .collect();
-    // Cumulative sums, so that the tokens of a reason's units are found without a loop over them: many reasons may
-    // name all units.
+    // Cumulative sums, so that the tokens of a reason's units are found without a loop over them: many
+    // reasons may name all units.
     let (numbers, up_to): (Vec<usize>, Vec<u64>) = sizes
         .iter()
         .scan(0u64, |sum, (number, tokens)| {
@@ -277,7 +277,8 @@ fn repairs(receipt: &Receipt) -> Markup {
     }
 }
 
-/// Returns whether the page shows this file name exactly. A name that is not UTF-8 has replacement characters.
+/// Returns whether the page shows this file name exactly. A name that is not UTF-8 has replacement
+/// characters.
 fn is_shown_exactly(name: &str) -> bool {
     figures::cleaned(name) == name && !name.contains(char::REPLACEMENT_CHARACTER)
 }

@@ -96,8 +96,8 @@ pub(crate) const FIGURES: [Figure; 4] = [
 const ALL: &str = "all";
 
 impl Evaluation {
-    /// Fails if a budget is invalid, or if there is more than a page can show: too many rows, or too many points in
-    /// the charts, which have a place for every strategy at every budget of every set.
+    /// Fails if a budget is invalid, or if there is more than a page can show: too many rows, or too many
+    /// points in the charts, which have a place for every strategy at every budget of every set.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.summary.check("summary")?;
         self.baselines.check("baselines")?;
@@ -183,7 +183,8 @@ impl Evaluation {
             .any(|baseline| baseline.as_str() == name)
     }
 
-    /// Returns the names of the strategies: baselines first, then the others in the order in which they were run.
+    /// Returns the names of the strategies: baselines first, then the others in the order in which they were
+    /// run.
     fn strategies(&self) -> Vec<&str> {
         let mut seen = HashSet::new();
         let mut names: Vec<&str> = self

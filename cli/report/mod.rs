@@ -1,5 +1,5 @@
-//! Report pages, made of receipts and evaluations. A page is self-contained, runs no script and holds no text of a
-//! message. Every value on it may be untrusted; the markup escapes it.
+//! Report pages, made of receipts and evaluations. A page is self-contained, runs no script and holds no text
+//! of a message. Every value on it may be untrusted; the markup escapes it.
 
 mod bounded;
 mod chart;

@@ -149,7 +149,7 @@ fn impossible_undo_is_reported_with_its_reason() {
     bench
         .run(&["undo", &input])
         .ends(5)
-        .says(&["not a receipt; give what `--receipt` wrote"]);
+        .says(&["not a receipt; give the file that `--receipt` wrote"]);
     compact_with_receipt(&bench, &input, "receipt.json", &["--archive", "one"]).ends(0);
     compact_with_receipt(
         &bench,
