@@ -62,7 +62,7 @@ impl Stats {
         "shortened",
     ];
 
-    /// The report with these figures. They are the same fields whether something happened or
+    /// Returns the report with these metrics, which are the same fields whether anything was compacted or
     /// not.
     pub(crate) fn report(&self, report: Report) -> Report {
         report
