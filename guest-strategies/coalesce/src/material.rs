@@ -108,7 +108,9 @@ pub(crate) fn is_earlier_text(part: &Part) -> bool {
 fn own_words(parts: &[&Part]) -> (Vec<String>, bool) {
     let texts = users_texts(parts);
     let authored = by_author(&texts);
-    let is_by_program = authored.iter().any(|authored| authored.by_programs().is_some());
+    let is_by_program = authored
+        .iter()
+        .any(|authored| authored.by_programs().is_some());
     let own = parts
         .iter()
         .zip(&authored)
