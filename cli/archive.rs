@@ -16,7 +16,7 @@ const FOLDER: &str = "archive";
 /// The variable that names the archive.
 const VARIABLE: &str = "BALER_ARCHIVE";
 
-/// Beginnings of the variables that tell where a store is, and how to be let in.
+/// Prefixes of the variables that hold addresses and credentials of stores.
 const OF_STORES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
 /// Schemes of store URLs, and common mistakes for them.
@@ -35,7 +35,7 @@ pub(crate) enum ArchivePlace {
 }
 
 impl ArchivePlace {
-    /// The place that was typed, else that of the environment, else the state folder.
+    /// Returns the place of --archive, else that of the environment, else the state folder.
     pub(crate) fn of(typed: Option<&str>) -> Result<Self, Failure> {
         let named = match typed {
             Some(typed) => Some(typed.to_owned()),
@@ -51,8 +51,8 @@ impl ArchivePlace {
         }
     }
 
-    /// For people, and for nothing else: a path of other bytes is another one. None where there is
-    /// none.
+    /// Returns the place for messages; `None` if there is no archive. Bytes that are not UTF-8 are replaced,
+    /// so the text must not be used as a path.
     pub(crate) fn shown(&self, state: Option<&Path>) -> Option<String> {
         match self {
             Self::Off => None,
@@ -62,8 +62,8 @@ impl ArchivePlace {
     }
 }
 
-/// The place that the environment names. One that cannot be read is not passed over: what leaves
-/// would go somewhere else.
+/// Returns the place that the environment names. A name that cannot be read is an error: otherwise removed
+/// content would be archived somewhere else.
 fn variable() -> Result<Option<String>, Failure> {
     let Some(value) = env::var_os(VARIABLE).filter(|value| !value.is_empty()) else {
         return Ok(None);
@@ -75,12 +75,12 @@ fn variable() -> Result<Option<String>, Failure> {
     })
 }
 
-/// The archive's folder in the state folder.
+/// Returns the archive's folder in the state folder.
 fn in_state(state: Option<&Path>) -> Option<PathBuf> {
     settings::state_folder(state).map(|folder| folder.join(FOLDER))
 }
 
-/// The archive called so, made where it is a folder that is not there or empty.
+/// Opens the archive with this name. Creates it if it is a folder that does not exist or is empty.
 pub(crate) fn open(named: &str) -> Result<Archive, Failure> {
     check_place(named)?;
     let opened = if is_url(named) {
@@ -91,7 +91,7 @@ pub(crate) fn open(named: &str) -> Result<Archive, Failure> {
     opened.map_err(failure)
 }
 
-/// The archive called so, which has to be there: nothing is created.
+/// Opens the archive with this name, which must exist.
 fn open_existing(named: &str) -> Result<Archive, Failure> {
     let opened = if is_url(named) {
         Archive::existing_at(named, of_stores()?)
@@ -105,9 +105,9 @@ fn is_url(named: &str) -> bool {
     named.contains("://")
 }
 
-/// Refuses what is no place for an archive, and would become a folder of that name: an archive in
-/// memory is for programs that embed baler, and here it would end with the run, and what left would
-/// be gone.
+/// Fails for a name that is no place for an archive, and would become a folder of that name. An archive in
+/// memory is for programs that embed baler: here it would end with the run, and the removed content would be
+/// lost.
 fn check_place(named: &str) -> Result<(), Failure> {
     let wrong = if named.is_empty() {
         anyhow!("`--archive` is empty; expected a folder, or a URL such as s3://bucket/prefix")
@@ -156,7 +156,7 @@ fn mistyped(named: &str) -> Option<anyhow::Error> {
     })
 }
 
-/// The variables of stores. All others may hold any bytes.
+/// Returns the variables of stores. Other variables may hold bytes that are not UTF-8, and are ignored.
 fn of_stores() -> Result<Vec<(String, String)>, Failure> {
     let of_stores = env::vars_os().filter_map(|(name, value)| {
         // No store knows a name that is not UTF-8.
@@ -176,7 +176,7 @@ fn of_stores() -> Result<Vec<(String, String)>, Failure> {
         .collect()
 }
 
-/// Who names a place where no archive is, or can be, uses baler wrongly.
+/// Returns the failure of opening an archive: invalid usage if no archive is, or can be, at the named place.
 fn failure(error: HostError) -> Failure {
     match error {
         HostError::Archive(error @ ArchiveError::NotAnArchive { .. }) => {
@@ -202,12 +202,12 @@ pub(crate) struct ArchiveArguments {
 }
 
 impl ArchiveArguments {
-    /// The state folder that was typed.
+    /// Returns the folder of --state.
     pub(crate) fn state(&self) -> Option<&Path> {
         self.state.as_deref()
     }
 
-    /// The archive, which has to be there: nothing is created.
+    /// Opens the archive, which must exist.
     pub(crate) fn open(&self) -> Result<Archive, Failure> {
         let nowhere = || {
             Failure::wrong_use(anyhow!(

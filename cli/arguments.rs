@@ -90,15 +90,16 @@ pub(crate) struct GoalArguments {
     #[arg(long, value_name = "N", help_heading = "Goal")]
     pub(crate) max_media: Option<u32>,
 
-    /// The model's context window in tokens, such as 200000, for strategies that use it. Does not limit the
-    /// result
+    /// Context window of the model that the conversation is for, in tokens, such as 200000: the most that one
+    /// request to the model may have. Some strategies read it; it does not limit the result, which --budget
+    /// does. If this option is missing, strategies treat the window as unknown
     #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = window, help_heading = "Goal")]
     pub(crate) context_window: Option<u32>,
 
-    /// Units that must not be removed: `first-user`, the first user message, which is often the task; `none`;
-    /// or numbers of units, from 0, such as 0,3,4 (`baler compact --dry-run` shows them). Always protected
-    /// are instructions, the newest user message, pending tool calls, and tool outputs that the model has not
-    /// seen (which baler shortens if they are too large)
+    /// Pinned units, which must not be removed: `first-user`, the first user message, which is often the
+    /// task; `none`; or numbers of units, from 0, such as 0,3,4 (`baler compact --dry-run` shows them).
+    /// Always protected are instructions, the newest user message, pending tool calls, and tool outputs that
+    /// the model has not seen (which baler shortens if they are too large)
     #[arg(
         long,
         value_name = "WHAT",
@@ -149,8 +150,9 @@ pub(crate) struct SandboxArguments {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = memory, help_heading = "Sandbox")]
     pub(crate) memory: Option<usize>,
 
-    /// State folder: the key that marks summaries, compiled strategies, and the default archive [default:
-    /// $BALER_STATE, else $XDG_STATE_HOME/baler, else ~/.local/state/baler]
+    /// State folder: holds the secret key by which baler recognises the summaries that it wrote, compiled
+    /// strategies, and the default archive [default: $BALER_STATE, else $XDG_STATE_HOME/baler, else
+    /// ~/.local/state/baler]
     #[arg(long, value_name = "DIR", help_heading = "Sandbox")]
     pub(crate) state: Option<PathBuf>,
 }
@@ -202,7 +204,7 @@ impl FromStr for ShareArgument {
     }
 }
 
-/// The units that the caller pins.
+/// The units that the caller pins (`--pin`).
 #[derive(Debug, Clone)]
 pub(crate) struct PinArgument(pub(crate) Pins);
 

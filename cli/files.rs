@@ -21,16 +21,16 @@ pub(crate) fn bounded(source: impl Read, limit: u64) -> io::Result<Option<Vec<u8
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
 
-/// A text without the mark that some programs put before UTF-8, and that no JSON has.
+/// Returns the text without the byte order mark that some programs put before UTF-8. JSON has none.
 pub(crate) fn without_byte_order_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// Opens a file that has to be a regular one. A pipe that nobody writes to would hold the
-/// program for ever, and a device has no end.
+/// Opens a regular file; fails for anything else. Reading a pipe that no program writes to would never end,
+/// nor would reading a device.
 pub(crate) fn regular(file: &Path) -> anyhow::Result<File> {
-    // Looked at before, as opening a device may do something; and after, as what stands there
-    // may be another one by then.
+    // Checked before, because opening a device may have effects, and after, because the file may have been
+    // replaced in between.
     is_regular(&fs::metadata(file)?)?;
     let mut options = File::options();
     options.read(true);
@@ -74,10 +74,10 @@ fn found(kind: fs::FileType) -> &'static str {
 
 #[cfg(not(unix))]
 fn found(_: fs::FileType) -> &'static str {
-    "another kind of thing"
+    "another kind of file"
 }
 
-/// The folder that a file is in, or would be.
+/// Returns the folder of a path, whether a file is there or not.
 pub(crate) fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -85,8 +85,7 @@ pub(crate) fn folder_of(file: &Path) -> &Path {
     }
 }
 
-/// Whether `output` is the file that `input` is read from; standard input where that is `-`, or
-/// nothing was named.
+/// Returns whether `output` is the file that `input` is read from. `-` and `None` mean standard input.
 pub(crate) fn is_input(output: &Path, input: Option<&Path>) -> bool {
     match input.filter(|file| *file != Path::new("-")) {
         Some(file) => is_same(output, file),
@@ -94,8 +93,8 @@ pub(crate) fn is_input(output: &Path, input: Option<&Path>) -> bool {
     }
 }
 
-/// Whether two paths are of one file or folder, or would be if it were there, whatever way each
-/// takes: links of both kinds, and folders that are mounted in several places.
+/// Returns whether two paths lead to the same file or folder, or would if it existed: also through symbolic
+/// and hard links, and through folders that are mounted in several places.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     if place(one).is_some_and(|one| place(other) == Some(one)) {
         return true;
@@ -114,7 +113,7 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Whether what is written to both comes out as one: they are one file, pipe or socket.
+/// Returns whether content written to both paths ends up in one place: the same file, pipe or socket.
 pub(crate) fn mixes(one: &Path, other: &Path) -> bool {
     is_same(one, other)
         || match (fs::metadata(one), fs::metadata(other)) {
@@ -123,7 +122,7 @@ pub(crate) fn mixes(one: &Path, other: &Path) -> bool {
         }
 }
 
-/// Whether what is written to this file comes out as one with what goes to standard output.
+/// Returns whether content written to this file ends up in the same place as standard output.
 pub(crate) fn mixes_with_standard_output(file: &Path) -> bool {
     is_standard_output(file)
         || match (standard_output(), fs::metadata(file)) {
@@ -132,7 +131,7 @@ pub(crate) fn mixes_with_standard_output(file: &Path) -> bool {
         }
 }
 
-/// Where a file is, or would be if it were there, whatever way its path takes.
+/// Returns the path with links resolved; if the file does not exist, with the links of its folder resolved.
 pub(crate) fn place(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().or_else(|| {
         let folder = folder_of(path).canonicalize().ok()?;
@@ -140,18 +139,18 @@ pub(crate) fn place(path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Whether standard input is read from this file.
+/// Returns whether standard input is read from this file.
 fn is_standard_input(file: &Path) -> bool {
     is_of(standard_input(), file)
 }
 
-/// Whether standard output goes to this file.
+/// Returns whether standard output goes to this file.
 pub(crate) fn is_standard_output(file: &Path) -> bool {
     is_of(standard_output(), file)
 }
 
-/// Whether standard output goes to the file that `input` is read from; standard input where that
-/// is `-`, or nothing was named.
+/// Returns whether standard output goes to the file that `input` is read from. `-` and `None` mean standard
+/// input.
 pub(crate) fn is_output_the_input(input: Option<&Path>) -> bool {
     match input.filter(|file| *file != Path::new("-")) {
         Some(file) => is_standard_output(file),
@@ -162,8 +161,8 @@ pub(crate) fn is_output_the_input(input: Option<&Path>) -> bool {
     }
 }
 
-/// Refuses a standard output that goes to the file that `input` is read from, as [`is_input`] takes
-/// it: what is written would stand behind the content of that file, which nothing could read then.
+/// Fails if standard output goes to the file that `input` is read from. The output would be appended to that
+/// file, which could then no longer be read. `-` and `None` mean standard input.
 pub(crate) fn check_output_is_apart(input: Option<&Path>) -> Result<(), Failure> {
     if !is_output_the_input(input) {
         return Ok(());
@@ -175,8 +174,7 @@ pub(crate) fn check_output_is_apart(input: Option<&Path>) -> Result<(), Failure>
     )))
 }
 
-/// Refuses to write the file of an option over one that the run reads or keeps, or among those of an
-/// archive, whichever archive it is.
+/// Fails if the file of an option would replace a file that the run reads or keeps, or a file of any archive.
 pub(crate) fn check_not_in_use(
     option: &str,
     target: &Path,
@@ -184,7 +182,7 @@ pub(crate) fn check_not_in_use(
 ) -> Result<(), Failure> {
     if place(target).is_some_and(|place| Archive::owns(&place)) {
         return Err(Failure::wrong_use(anyhow!(
-            "`{option}` names a file that is an archive's own, and would replace what is kept there: `{}`; name another file",
+            "`{option}` names a file of an archive, and would replace archived content: `{}`; name another file",
             target.display()
         )));
     }
@@ -197,7 +195,7 @@ pub(crate) fn check_not_in_use(
     }
 }
 
-/// Whether a stream is of this file.
+/// Returns whether a stream belongs to this file.
 fn is_of(stream: Option<Metadata>, file: &Path) -> bool {
     match (stream, fs::metadata(file)) {
         (Some(stream), Ok(file)) => is_one(&stream, &file),
@@ -205,7 +203,7 @@ fn is_of(stream: Option<Metadata>, file: &Path) -> bool {
     }
 }
 
-/// What standard input is read from, where the system tells.
+/// Returns the metadata of standard input, if the system provides it.
 #[cfg(unix)]
 pub(crate) fn standard_input() -> Option<Metadata> {
     use std::os::fd::AsFd as _;
@@ -218,7 +216,7 @@ pub(crate) fn standard_input() -> Option<Metadata> {
     None
 }
 
-/// What standard output goes to, where the system tells.
+/// Returns the metadata of standard output, if the system provides it.
 #[cfg(unix)]
 fn standard_output() -> Option<Metadata> {
     use std::os::fd::AsFd as _;
@@ -231,8 +229,9 @@ fn standard_output() -> Option<Metadata> {
     None
 }
 
-/// Whether both are one file or folder. One terminal or device for two things is no such file; nor
-/// is a pipe or socket, as one socket may be both read from and written to ([`is_one_stream`]).
+/// Returns whether both are the same regular file or folder. Terminals and devices do not count, because two
+/// purposes can share one. Neither do pipes and sockets, because one socket can be both read and written
+/// ([`is_one_stream`]).
 #[cfg(unix)]
 fn is_one(one: &Metadata, other: &Metadata) -> bool {
     (one.is_file() || one.is_dir()) && id(one) == id(other)
@@ -244,7 +243,7 @@ fn is_one(_: &Metadata, _: &Metadata) -> bool {
     false
 }
 
-/// Whether both are one pipe or socket. Some systems give these no number; then nobody can tell.
+/// Returns whether both are the same pipe or socket. Some systems give these no number; then it is unknown.
 #[cfg(unix)]
 fn is_one_stream(one: &Metadata, other: &Metadata) -> bool {
     use std::os::unix::fs::FileTypeExt as _;
@@ -258,7 +257,7 @@ fn is_one_stream(_: &Metadata, _: &Metadata) -> bool {
     false
 }
 
-/// What no two files have at the same time: a file system, and the number in it.
+/// Returns the number of the file system and of the file in it, which no two files share at the same time.
 #[cfg(unix)]
 pub(crate) fn id(metadata: &Metadata) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt as _;
@@ -276,7 +275,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Returns the identity of a regular file; `None` of anything else.
+    /// Returns the identity of a regular file; `None` for anything else.
     pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
         metadata.is_file().then(|| Self {
             #[cfg(unix)]
@@ -287,7 +286,7 @@ impl Seen {
     }
 }
 
-/// What to say of a text that has more than it may have.
+/// Returns the error for an input that is larger than its limit.
 pub(crate) fn too_large(limit: u64, why: &str) -> anyhow::Error {
     anyhow!("it has more than {}, {why}", figures::bytes(limit))
 }
@@ -297,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounded_reads_up_to_its_limit_and_no_endless_source() {
+    fn bounded_reads_up_to_its_limit() {
         assert_eq!(
             bounded(&b"1234"[..], 4).expect("reads"),
             Some(b"1234".to_vec())
@@ -308,7 +307,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn is_same_knows_a_file_by_every_way_to_it() {
+    fn is_same_resolves_links_and_folders() {
         use std::os::unix::fs::symlink;
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| folder.path().join(name);
@@ -323,17 +322,17 @@ mod tests {
         for other in ["copy", "new", "folder", "new/file"] {
             assert!(!is_same(&path("file"), &path(other)), "{other}");
         }
-        // Of one that is not there yet the folder and the name count.
+        // For files that do not exist yet, the folder and the name are compared.
         assert!(is_same(&path("new"), &path("folder/new")));
         assert!(!is_same(&path("new"), &path("folder/newer")));
-        // Two results may go to one device.
+        // Two outputs may go to one device.
         symlink("/dev/null", path("null")).expect("a link");
         let null = fs::metadata("/dev/null").expect("there");
         assert!(!is_one(&null, &null));
     }
 
     #[test]
-    fn a_file_is_known_again_until_it_is_written_to_or_replaced() {
+    fn seen_differs_after_a_file_is_written_to_or_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         let look = || Seen::of(&fs::metadata(&path).expect("there"));
@@ -347,14 +346,14 @@ mod tests {
         let seen = look();
         assert!(seen.is_some());
         assert_eq!(look(), seen);
-        // As large as before, later by a nanosecond.
+        // The same size, a nanosecond later.
         let later = SystemTime::UNIX_EPOCH + std::time::Duration::from_nanos(1_000_000_008);
         file.set_modified(later).expect("is set");
         // Some file systems keep no nanoseconds.
         if file.metadata().expect("there").modified().ok() == Some(later) {
             assert_ne!(look(), seen);
         }
-        // Larger, of the same time.
+        // A different size, the same time.
         file.set_len(5).expect("grows");
         date(&file);
         assert_ne!(look(), seen);

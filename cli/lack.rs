@@ -65,7 +65,7 @@ mod tests {
     use crate::exit::{Exit, Failure};
 
     #[test]
-    fn whoever_named_a_file_is_not_to_blame_for_a_lack_of_descriptors() {
+    fn a_lack_of_descriptors_is_a_failure_of_baler() {
         for (errno, is_lack) in [
             (Errno::MFILE, true),
             (Errno::NFILE, true),

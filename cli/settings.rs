@@ -1,4 +1,4 @@
-//! Makes the host, limits and request of the arguments.
+//! Creates the host, the limits and the request from the arguments.
 
 use std::env;
 use std::fs::{DirBuilder, File};
@@ -19,21 +19,22 @@ use crate::exit::Failure;
 use crate::output::Messages;
 use crate::{descriptor, files};
 
-/// What a host is made with.
+/// The settings of a host.
 #[derive(Debug, Default)]
 pub(crate) struct HostSettings {
     pub(crate) format: Option<Format>,
     /// `None` chooses the tokenizer of the conversation's model.
     pub(crate) tokenizer: Option<Tokenizer>,
     pub(crate) archive: Keeping,
-    /// What the host's own summarizer may ask.
+    /// The model that `native:summarize` may ask.
     pub(crate) model: Option<ModelGrant>,
-    /// Strategies that run at once; none for one conversation, and so one strategy, at a time.
+    /// How many strategies may run at the same time; `None` for one conversation, and so one strategy, at a
+    /// time.
     pub(crate) calls: Option<u32>,
-    /// Whether a strategy that keeps faulting is asked on and on, as where it is measured.
-    pub(crate) never_rests: bool,
-    /// Whether conversations come from many, none of whom may put a strategy to rest for the
-    /// others.
+    /// Whether a strategy that keeps faulting is never put in quarantine, as in an evaluation.
+    pub(crate) never_quarantined: bool,
+    /// Whether the host serves many clients. Then faults that a client can cause do not count towards a
+    /// quarantine.
     pub(crate) serves_many: bool,
 }
 
@@ -42,9 +43,9 @@ pub(crate) struct HostSettings {
 pub(crate) enum Keeping {
     #[default]
     Nowhere,
-    /// Into the state folder, which has to be usable.
+    /// In the state folder, which must be usable.
     State,
-    /// Nowhere that lasts, where a run in earnest would store in the state folder.
+    /// In memory, for a dry run of what would be archived in the state folder.
     Rehearsed,
     In(Archive),
 }
@@ -69,7 +70,7 @@ impl SandboxArguments {
         let default = EngineLimits::default();
         default
             .with_concurrent_calls(settings.calls.unwrap_or(1))
-            .with_faults(if settings.never_rests {
+            .with_faults(if settings.never_quarantined {
                 u32::MAX
             } else {
                 default.faults
@@ -133,12 +134,12 @@ impl SandboxArguments {
         let archive = match archive {
             Keeping::State => {
                 return Err(anyhow!(
-                    "cannot use the state folder ({why}), so what is removed could not be archived, and nothing was compacted: name another state folder by --state, or an archive by --archive (with `off`, what is removed is lost)"
+                    "cannot use the state folder ({why}), so removed content could not be archived, and nothing was compacted: name another state folder by --state, or an archive by --archive (with `off`, removed content is lost)"
                 )
                 .into());
             }
             Keeping::Rehearsed => {
-                "without --dry-run nothing would be compacted, since what is removed could not be archived; "
+                "without --dry-run nothing would be compacted, since removed content could not be archived; "
             }
             Keeping::Nowhere | Keeping::In(_) => "",
         };
@@ -185,10 +186,11 @@ fn room_for_code(state: &Path) -> std::io::Result<()> {
 }
 
 impl GoalArguments {
-    /// The request, without what belongs to one command.
+    /// Returns the request, without the options of single commands.
     ///
     /// # Errors
-    /// The context cannot be read or is no JSON; or the reason takes no instructions.
+    /// The context cannot be read or is not JSON, or --instructions are given with another --trigger than
+    /// manual.
     pub(crate) fn request(&self) -> Result<Request, Failure> {
         Ok(Request::default()
             .with_trigger(self.trigger()?)
@@ -207,7 +209,7 @@ impl GoalArguments {
                 Ok(Trigger::Manual(Some(wish.clone())))
             }
             (Some(_), Some(_)) => Err(Failure::wrong_use(anyhow::anyhow!(
-                "--instructions require --trigger manual, as they come from a person"
+                "--instructions require --trigger manual, because they come from a person"
             ))),
             (None | Some(TriggerArgument::Threshold), None) => Ok(Trigger::Threshold),
             (Some(TriggerArgument::Overflow), None) => Ok(Trigger::Overflow),
@@ -216,7 +218,7 @@ impl GoalArguments {
         }
     }
 
-    /// The file that the context is read from.
+    /// Returns the file that the context is read from; `None` if there is no such file.
     pub(crate) fn context_file(&self) -> Option<&Path> {
         self.context.as_deref().and_then(named_file)
     }
@@ -232,7 +234,7 @@ impl GoalArguments {
         Ok(Some(context))
     }
 
-    /// Pins are numbers of units, which only the conversation tells.
+    /// Fails if a pinned unit does not exist, which is known only when the conversation has been read.
     pub(crate) fn check_pins(&self, conversation: &Conversation) -> Result<(), Failure> {
         let units = conversation.units().len();
         let Pins::Units(pinned) = &self.pin.0 else {
@@ -252,7 +254,7 @@ impl GoalArguments {
     }
 }
 
-/// The tokenizer called so; none for `auto`.
+/// Returns the tokenizer with this name; `None` for `auto`.
 pub(crate) fn tokenizer(name: &str) -> Result<Option<Tokenizer>, Failure> {
     if name == "auto" {
         return Ok(None);
@@ -260,20 +262,20 @@ pub(crate) fn tokenizer(name: &str) -> Result<Option<Tokenizer>, Failure> {
     Tokenizer::named(name).map(Some).map_err(Failure::wrong_use)
 }
 
-/// A config that was typed, or is in a file named after `@`.
+/// Returns a config that was given as JSON, or as a file named after `@`.
 pub(crate) fn config(typed: &str) -> Result<String, Failure> {
     text_or_file(typed, "config")
 }
 
-/// The file that is named after `@`.
+/// Returns the file that is named after `@`.
 pub(crate) fn named_file(typed: &str) -> Option<&Path> {
     typed.strip_prefix('@').map(Path::new)
 }
 
-/// The most bytes of a file named after `@`. No config and no context comes near it.
+/// The most bytes of a file named after `@`. Configs and contexts are far smaller.
 const MOST: u64 = 16 << 20;
 
-/// A text that was typed, or is in a file named after `@`. That may be a pipe.
+/// Returns a text that was given directly, or as a file named after `@`, which may be a pipe.
 fn text_or_file(typed: &str, what: &str) -> Result<String, Failure> {
     let Some(file) = typed.strip_prefix('@') else {
         return Ok(typed.to_owned());

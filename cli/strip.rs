@@ -1,5 +1,5 @@
-//! The strip: the outcome of each unit of a conversation, from the oldest to the newest.
-//! Kinds, numbers and tokens; no text of the conversation.
+//! The strip: the outcome of each unit of a conversation, from the oldest to the newest. It shows kinds,
+//! numbers and tokens, but no text of the conversation.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -15,14 +15,14 @@ use serde::Serialize;
 use crate::figures::{self, number};
 use crate::output::{BAD, CHANGED, FAINT, GOOD, styled};
 
-/// Longer strips merge neighbours of different kinds, and then leave out their middle.
+/// The most lines. Longer strips merge neighbours of different kinds; if still longer, they omit the middle.
 const LINES: usize = 48;
 
 /// The outcome of a unit, or an inserted text.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Entry {
-    /// The unit's number before; none for what was inserted.
+    /// The number of the unit in the original conversation; `None` for an inserted text.
     pub(crate) unit: Option<usize>,
     pub(crate) kind: &'static str,
     pub(crate) outcome: &'static str,
@@ -33,10 +33,10 @@ pub(crate) struct Entry {
     pub(crate) tokens_after: u32,
 }
 
-/// Lines of equal outcome, one after the other.
+/// Consecutive units with the same outcome, shown as one line.
 #[derive(Debug, Clone)]
 struct Run {
-    /// The first unit's number; none for what was inserted.
+    /// The number of the first unit; `None` for an inserted text.
     first: Option<usize>,
     units: usize,
     outcome: &'static str,
@@ -74,7 +74,7 @@ pub(crate) fn entries(before: &Conversation, compaction: &Compaction) -> Vec<Ent
 
 /// The units of a result, by the units that they come from.
 struct Results<'a> {
-    /// Tokens that are left of each unit of the conversation before.
+    /// For each unit of the original conversation, its tokens in the result.
     tokens: Vec<u32>,
     /// Inserted units, by the unit that they follow; `None` at the beginning.
     inserted: HashMap<Option<usize>, Vec<&'a Unit>>,
@@ -103,7 +103,7 @@ impl<'a> Results<'a> {
         results
     }
 
-    /// What was inserted directly after a unit.
+    /// Returns the texts that were inserted directly after a unit; at the beginning for `None`.
     fn inserted(&self, after: Option<usize>) -> impl Iterator<Item = Entry> {
         let own = self.inserted.get(&after).into_iter().flatten();
         own.map(|unit| inserted(unit))
@@ -125,7 +125,7 @@ fn inserted(unit: &Unit) -> Entry {
     }
 }
 
-/// The strip as text, a line for each run of units with the same outcome.
+/// Returns the strip as text, with a line for each run of units with the same outcome.
 pub(crate) fn text(entries: &[Entry]) -> String {
     let mut runs = merged(entries, |run, entry| {
         run.outcome == entry.outcome && run.kind == entry.kind

@@ -1,6 +1,6 @@
-//! Files that have a name before they are whole, beside the place that they will take. Who writes
-//! one holds a lock on it, which the system takes away however a run ends; so what a killed run
-//! left is told from what another one writes, and removed by the next that writes into the folder.
+//! Unfinished files: files that have a temporary name while they are written, in the folder of their final
+//! path. The run that writes one holds a lock on it, which the system releases however the run ends. So the
+//! next run that writes into the folder can distinguish files of killed runs, and removes them.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,14 +10,14 @@ use tempfile::{Builder, TempPath};
 
 use crate::files;
 
-/// What their names begin with, and the random letters and digits behind that: nothing that
-/// another program's file is called.
+/// The prefix of their names, and the number of random letters and digits after it. No other program's files
+/// are named like this.
 const NAME: (&str, usize) = (".baler-unfinished-", 16);
 
-/// How often one is begun anew where it is removed before it is locked.
+/// How often creating a file is tried again if another run removes it before it is locked.
 const TRIES: usize = 16;
 
-/// Their names.
+/// Returns a builder of their names.
 pub(crate) fn names() -> Builder<'static, 'static> {
     let (prefix, letters) = NAME;
     let mut names = Builder::new();
@@ -25,7 +25,7 @@ pub(crate) fn names() -> Builder<'static, 'static> {
     names
 }
 
-/// Makes one in `folder` by `open`, and locks it.
+/// Creates an unfinished file in `folder` by `open`, and locks it.
 pub(crate) fn make(
     folder: &Path,
     open: impl Fn(&Path) -> io::Result<File>,
@@ -33,11 +33,11 @@ pub(crate) fn make(
     for _ in 0..TRIES {
         let (file, path) = names().make_in(folder, &open)?.into_parts();
         match file.try_lock() {
-            // Who clears holds the lock while removing, so what is there now stays.
+            // `clear` holds the lock while it removes a file, so a file that is still there stays.
             Ok(()) if fs::symlink_metadata(&path).is_ok() => return Ok((file, path)),
-            // Another run took it for abandoned before it was locked.
+            // Another run removed it as abandoned before it was locked.
             Ok(()) | Err(TryLockError::WouldBlock) => {}
-            // There are no locks here, and so nobody clears.
+            // The file system has no locks, so no run removes unfinished files.
             Err(TryLockError::Error(_)) => return Ok((file, path)),
         }
     }
@@ -46,11 +46,12 @@ pub(crate) fn make(
     ))
 }
 
-/// Removes those in `folder` that nobody writes any more. What cannot be locked or removed stays.
+/// Removes the unfinished files in `folder` that no run writes any more. Files that cannot be locked or
+/// removed stay.
 pub(crate) fn clear(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_file = || entry.file_type().is_ok_and(|kind| kind.is_file());
-        if !entry.file_name().to_str().is_some_and(is_called) || !is_file() {
+        if !entry.file_name().to_str().is_some_and(is_unfinished) || !is_file() {
             continue;
         }
         let path = entry.path();
@@ -60,12 +61,12 @@ pub(crate) fn clear(folder: &Path) {
         if file.try_lock().is_ok() {
             let _ = fs::remove_file(&path);
         }
-        // Unlocked not before it is gone.
+        // The lock ends only when the file is removed.
         drop(file);
     }
 }
 
-fn is_called(name: &str) -> bool {
+fn is_unfinished(name: &str) -> bool {
     let (prefix, letters) = NAME;
     name.strip_prefix(prefix).is_some_and(|rest| {
         rest.len() == letters && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -77,30 +78,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clear_removes_what_nobody_writes_any_more_and_nothing_else() {
+    fn clear_removes_only_unfinished_files_of_ended_runs() {
         let folder = tempfile::tempdir().expect("a folder");
         let abandoned = folder.path().join(".baler-unfinished-aZ09aZ09aZ09aZ09");
         fs::write(&abandoned, "half").expect("writes");
         let others = [
-            // Another program's.
+            // Names of other programs.
             ".baler-unfinished-aZ09",
             ".baler-unfinished-aZ09aZ09aZ09aZ0-",
             ".baler-config",
-            // What was replaced is no unfinished file.
+            // A backup of a replaced file is not unfinished.
             ".baler-replaced-aZ09aZ09aZ09aZ09",
         ];
         for name in others {
-            fs::write(folder.path().join(name), "theirs").expect("writes");
+            fs::write(folder.path().join(name), "other").expect("writes");
         }
-        let (file, path) = make(folder.path(), |path| File::create_new(path)).expect("is made");
+        let (file, path) = make(folder.path(), |path| File::create_new(path)).expect("creates");
         clear(folder.path());
         assert!(!abandoned.exists());
-        assert!(path.exists(), "it is being written");
+        assert!(path.exists(), "the file is being written");
         for name in others {
             assert!(folder.path().join(name).exists(), "{name}");
         }
-        // Its writer was killed.
-        let left = path.keep().expect("it stays");
+        // As if its writer was killed.
+        let left = path.keep().expect("keeps");
         drop(file);
         clear(folder.path());
         assert!(!left.exists());

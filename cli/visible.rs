@@ -1,6 +1,6 @@
-//! Text that a terminal shows and does nothing else with. Whatever baler says to people passes
-//! through here on its way out (`output.rs`), so no message has to think of it: file names,
-//! arguments, codes of strategies and errors of libraries may hold anything.
+//! Escapes text for a terminal, so that the terminal shows it and does nothing else. All messages for people
+//! pass through here when they are written (`output.rs`), so no message has to escape what it quotes: file
+//! names, arguments, codes of strategies and errors of libraries may hold any characters.
 
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
@@ -8,27 +8,27 @@ use std::sync::OnceLock;
 
 use anstyle::Style;
 
-/// The most characters of a message from its beginning.
+/// The most characters that are shown of the beginning of a message.
 const BEGINNING: usize = 1_200;
 
-/// And from its end, where what to do about it often stands.
+/// The most characters that are shown of its end, which often holds the remedy.
 const END: usize = 300;
 
-/// What stands for an escape in baler's own styles until they are written: a noncharacter, which
-/// no text is meant to hold, and a number of this run's, so that a text that holds one
-/// nevertheless is not taken for baler's own.
+/// Returns the stand-in for an escape in baler's own styles until they are written: a noncharacter, which
+/// texts should not hold, and a random number of this run, so that a text that does hold one is not mistaken
+/// for baler's own.
 fn own_escape() -> &'static str {
     static OWN: OnceLock<String> = OnceLock::new();
     OWN.get_or_init(|| {
-        // The standard library's keys are random; another way to chance is not at hand.
+        // The standard library offers randomness only through these keys.
         format!("\u{fdd0}{:016x}", RandomState::new().hash_one(0))
     })
 }
 
-/// What follows the escape in the styles that baler has.
+/// What follows the escape in baler's own styles.
 const OWN_STYLES: [&str; 6] = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
 
-/// `text` in `style`. Whether it is shown in colour is decided where it is written.
+/// Returns `text` in `style`. Whether it is shown in colour is decided when it is written.
 pub(crate) fn styled(style: Style, text: &str) -> String {
     let own = own_escape();
     let on = format!("{style}").replace('\u{1b}', own);
@@ -36,10 +36,10 @@ pub(crate) fn styled(style: Style, text: &str) -> String {
     format!("{on}{text}{off}")
 }
 
-/// Whether a terminal does something with a character instead of showing it: control characters
-/// (C0, DEL and C1), those that turn the direction of writing, and those that show nothing, by
-/// which two names look like one or a name holds more than anybody sees. Variation selectors are
-/// among them, though an emoji may have an honest one.
+/// Returns whether a terminal acts on a character instead of showing it: control characters (C0, DEL and C1),
+/// characters that change the direction of writing, and invisible ones, by which two names can look alike or
+/// a name can hold more than people see. Variation selectors are included, although an emoji may legitimately
+/// have one.
 pub(crate) fn is_active(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -66,22 +66,22 @@ pub(crate) fn is_active(c: char) -> bool {
         )
 }
 
-/// Words for people, as they are written: lines and tabs stay, baler's own styles become escape
-/// sequences, and every other active character is spelled out, such as `\u{1b}`.
+/// Returns text for people as it is written: line breaks and tabs stay, baler's own styles become escape
+/// sequences, and every other active character is escaped, such as `\u{1b}`.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut parts = text.split(own_escape());
-    push_foreign(&mut shown, parts.next().unwrap_or_default());
+    push_untrusted(&mut shown, parts.next().unwrap_or_default());
     for part in parts {
         if OWN_STYLES.iter().any(|style| part.starts_with(style)) {
             shown.push('\u{1b}');
         }
-        push_foreign(&mut shown, part);
+        push_untrusted(&mut shown, part);
     }
     shown
 }
 
-fn push_foreign(shown: &mut String, text: &str) {
+fn push_untrusted(shown: &mut String, text: &str) {
     for c in text.chars() {
         match c {
             '\n' | '\t' => shown.push(c),
@@ -91,9 +91,8 @@ fn push_foreign(shown: &mut String, text: &str) {
     }
 }
 
-/// A message on one line: a file name or another quoted text may hold ends of lines, and forge
-/// what looks like another message. And no more of it than anybody reads, however long what it
-/// quotes is.
+/// Returns a message as one line of limited length. A file name or another quoted text may hold line breaks,
+/// which could forge another message, and may be very long.
 pub(crate) fn line(message: &str) -> String {
     let left_out = message.chars().count().saturating_sub(BEGINNING + END);
     let mut line = String::new();
@@ -111,14 +110,13 @@ pub(crate) fn line(message: &str) -> String {
     line
 }
 
-/// A JSON document, as a terminal gets it: the same document, with active characters spelled as
-/// JSON spells them.
+/// Returns a JSON document for a terminal: the same document, with active characters escaped as in JSON.
 pub(crate) fn visible_json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '\n' | '\t' => shown.push(c),
-            // As a character of its own it can only stand between values, where it is white space.
+            // An unescaped `\r` in JSON can only stand between values, where it is white space.
             '\r' => shown.push(' '),
             c if is_active(c) => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
@@ -139,16 +137,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn visible_spells_out_what_a_terminal_would_act_on() {
-        let foreign = "a\u{1b}]0;x\u{7}\r\u{1b}[2J\u{9b}31m\u{7f}\u{202e}\u{2066}b\n\tc é 漢 🎈";
+    fn visible_escapes_what_a_terminal_would_act_on() {
+        let untrusted = "a\u{1b}]0;x\u{7}\r\u{1b}[2J\u{9b}31m\u{7f}\u{202e}\u{2066}b\n\tc é 漢 🎈";
         assert_eq!(
-            visible(foreign),
+            visible(untrusted),
             "a\\u{1b}]0;x\\u{7}\\r\\u{1b}[2J\\u{9b}31m\\u{7f}\\u{202e}\\u{2066}b\n\tc é 漢 🎈"
         );
     }
 
     #[test]
-    fn visible_spells_out_what_shows_nothing() {
+    fn visible_escapes_invisible_characters() {
         for (first, last) in [
             ('\u{ad}', '\u{ad}'),
             ('\u{180e}', '\u{180e}'),
@@ -166,20 +164,20 @@ mod tests {
                 assert_eq!(visible(&format!("a{c}b")), spelled);
             }
         }
-        // What shows something stays, marks on letters and spaces included.
+        // Visible characters stay, accents and spaces included.
         let shown = "e\u{301} ñ 漢字 नमस्ते שלום 🎈 \u{a0}\u{3000}";
         assert_eq!(visible(shown), shown);
     }
 
     #[test]
-    fn visible_lets_only_balers_own_styles_through() {
+    fn visible_keeps_only_balers_own_styles() {
         let bad = AnsiColor::Red.on_default().bold();
         let text = styled(bad, "a\u{1b}[31mb");
         assert_eq!(visible(&text), "\u{1b}[1m\u{1b}[31ma\\u{1b}[31mb\u{1b}[0m");
-        // Whoever knows the stand-in gets no other escape sequence by it.
+        // A text that holds the stand-in gets no other escape sequence by it.
         assert_eq!(visible("\u{fdd0}[2J"), "\\u{fdd0}[2J");
         assert_eq!(visible("\u{fdd0}]0;x\u{7}"), "\\u{fdd0}]0;x\\u{7}");
-        // Nor a colour, as long as it cannot know the number of the run.
+        // Nor a colour, because it cannot know the number of the run.
         assert_eq!(visible("\u{fdd0}[31mb"), "\\u{fdd0}[31mb");
         assert_eq!(
             visible("\u{fdd0}0123456789abcdef[31mb"),
@@ -188,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_one_line_of_bounded_length() {
+    fn line_has_no_line_break_and_a_limited_length() {
         assert_eq!(
             line("cannot read `a\nerror: b`"),
             "cannot read `a\\nerror: b`"
@@ -198,7 +196,7 @@ mod tests {
         let long = format!("a{}z; what to do", "é".repeat(1 << 20));
         let shown = line(&long);
         assert!(shown.starts_with("aé") && shown.ends_with("éz; what to do"));
-        // Beside the many there are `a` and the 13 characters of `z; what to do`.
+        // In addition to the repeated character there are `a` and the 13 characters of `z; what to do`.
         let left_out = (1 << 20) + 1 + 13 - BEGINNING - END;
         assert!(
             shown.contains(&format!("é… ({left_out} characters left out) …é")),
@@ -208,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn every_style_of_the_program_is_let_through() {
+    fn visible_keeps_every_style_of_the_program() {
         use crate::output::{BAD, BOLD, CHANGED, FAINT, GOOD};
         for style in [BOLD, FAINT, GOOD, CHANGED, BAD, GOOD.bold(), CHANGED.bold()] {
             assert_eq!(visible(&styled(style, "x")), format!("{style}x{style:#}"));
@@ -216,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn visible_json_means_the_same_document() {
+    fn visible_json_is_the_same_document() {
         let document = "{\"a\":\t\"\u{9b}31m\u{202e}\u{e0041}\u{7f}\"}\r\n";
         let shown = visible_json(document);
         assert!(

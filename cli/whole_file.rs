@@ -1,9 +1,8 @@
 //! Files that are written whole or not at all.
 //!
-//! Content is written to a file without a name, which the system removes however the program
-//! ends, and gets a name only for the moment in which it takes its place. Where a file system
-//! has no such files (and outside of Linux), the file has a name for as long as its content is
-//! written (`unfinished.rs`).
+//! Content is written to an unnamed file, which the system removes however the program ends. The file gets a
+//! name only for the moment in which it is moved to its path. On file systems without unnamed files (and
+//! outside of Linux), the file has a temporary name while its content is written (`unfinished.rs`).
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Write as _};
@@ -18,43 +17,43 @@ use crate::{access, descriptor, files, links, output, unfinished};
 /// A file that will be written whole or not at all.
 #[derive(Debug)]
 pub(crate) enum WholeFile {
-    /// Written beside its place, then moved there.
+    /// A regular file, written in the folder of its path, then moved to its path.
     Regular {
         target: Target,
-        /// None where it has to have a name, and so is made when there is content.
+        /// The unnamed file; `None` if the file system has none, so that a named one is created later.
         unnamed: Option<File>,
     },
-    /// A pipe, device or open descriptor, which is not to be replaced.
+    /// A pipe, device or open descriptor, which must not be replaced.
     Special { shown: PathBuf, file: File },
 }
 
-/// Where a file goes.
+/// The path that a file will have.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// As it was typed, for errors.
+    /// The path as the user typed it, for error messages.
     shown: PathBuf,
-    /// What a link leads to is replaced, not the link.
+    /// The path with links resolved: the link itself is not replaced.
     place: PathBuf,
-    /// The file that is replaced. Boxed, as it is large.
+    /// The metadata of the file that is replaced. Boxed, because it is large.
     before: Option<Box<Metadata>>,
-    /// What must still be there when the file is replaced; `None` if it may be anything.
+    /// The identity that the replaced file must still have; `None` if it may be any file.
     seen: Option<Seen>,
 }
 
-/// A file whose content is written, and which is not in its place yet.
+/// A file whose content is written, but which does not have its path yet.
 #[derive(Debug)]
-#[must_use = "it is in its place only once it is committed"]
+#[must_use = "a staged file has its path only once it is committed"]
 pub(crate) struct Staged(Option<(Target, Content)>);
 
 #[derive(Debug)]
 enum Content {
     Unnamed(File),
-    /// Open as long as it has this name, so that nobody takes it for abandoned.
+    /// Kept open while it has its temporary name, so that no other run removes it as abandoned.
     Named(File, TempPath),
 }
 
 impl WholeFile {
-    /// Begins the file, so that one that cannot be written is known before any work is done.
+    /// Prepares the file, so that a path that cannot be written to is reported before any work is done.
     pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
         Self::begin(path).with_context(|| cannot_write(path))
     }
@@ -66,7 +65,7 @@ impl WholeFile {
             let file = opened?;
             return Ok(Self::Special { shown, file });
         }
-        let place = followed(path)?;
+        let place = resolved(path)?;
         let before = match fs::metadata(&place) {
             Err(error) if error.kind() == ErrorKind::InvalidFilename => {
                 return Err(anyhow!("{error}; give it a shorter name"));
@@ -95,17 +94,17 @@ impl WholeFile {
             seen: None,
         };
         unfinished::clear(target.folder());
-        let unnamed = target.unnamed();
+        let unnamed = target.create_unnamed();
         if unnamed.is_none() {
-            // Only to know whether it can be made; it is removed at once.
-            target.named().map_err(|error| {
+            // Created only to find out whether it can be; it is removed at once.
+            target.create_named().map_err(|error| {
                 anyhow!("{error}; name a file in a folder that is there and that you may write to")
             })?;
         }
         Ok(Self::Regular { target, unnamed })
     }
 
-    /// Takes its place only as long as that is what was `seen` there, where something was.
+    /// Makes the file replace only the file that was `seen` at its path, if one was.
     pub(crate) fn replacing(mut self, seen: Option<Seen>) -> Self {
         if let Self::Regular { target, .. } = &mut self {
             target.seen = seen;
@@ -113,7 +112,7 @@ impl WholeFile {
         self
     }
 
-    /// The folder in which it takes its place; none of a pipe or device.
+    /// Returns the folder of the file's path; `None` for a pipe or device.
     pub(crate) fn folder(&self) -> Option<&Path> {
         match self {
             Self::Regular { target, .. } => Some(target.folder()),
@@ -121,13 +120,13 @@ impl WholeFile {
         }
     }
 
-    /// Whether it cannot be taken back once it is written.
+    /// Returns whether written content cannot be undone, as with a pipe or device.
     pub(crate) const fn is_special(&self) -> bool {
         matches!(self, Self::Special { .. })
     }
 
-    /// Writes the content: of a pipe or device where it goes, made harmless to a terminal, and of
-    /// all else beside its place.
+    /// Writes the content: to a pipe or device directly, escaped if it is a terminal; of a regular file to a
+    /// file in the same folder.
     pub(crate) fn stage(self, content: &str) -> anyhow::Result<Staged> {
         match self {
             Self::Regular { target, unnamed } => {
@@ -135,21 +134,21 @@ impl WholeFile {
                 let content = content.with_context(|| cannot_write(&target.shown))?;
                 Ok(Staged(Some((target, content))))
             }
-            // It may be a terminal, however it was named.
+            // It may be a terminal, whatever its path looks like.
             Self::Special { shown, file } => output::write_document(file, &[content])
                 .with_context(|| cannot_write(&shown))
                 .map(|()| Staged(None)),
         }
     }
 
-    /// Puts the file in its place with this content.
+    /// Writes this content and moves the file to its path.
     pub(crate) fn finish(self, content: &str) -> anyhow::Result<()> {
         self.stage(content)?.commit()
     }
 }
 
 impl Staged {
-    /// Puts the file in its place.
+    /// Moves the file to its path.
     pub(crate) fn commit(self) -> anyhow::Result<()> {
         match self.0 {
             Some((target, content)) => target.put(content),
@@ -158,9 +157,8 @@ impl Staged {
     }
 }
 
-/// Puts files in their places, in this order. Where one cannot take its place, those before it
-/// are put back as they were. The caller has its turn in their folders (`turn.rs`), also until
-/// what was replaced is put back.
+/// Moves files to their paths, in this order. If one cannot be moved, the files that the earlier ones
+/// replaced are restored. The caller must hold the locks of their folders (`turn.rs`) until this returns.
 pub(crate) fn commit_all(staged: Vec<Staged>) -> anyhow::Result<()> {
     let mut files: Vec<(Target, Content)> =
         staged.into_iter().filter_map(|staged| staged.0).collect();
@@ -182,14 +180,14 @@ pub(crate) fn commit_all(staged: Vec<Staged>) -> anyhow::Result<()> {
         return Ok(());
     };
     for one in replaced.into_iter().rev() {
-        if let Err(left) = one.put_back() {
-            error = error.context(left);
+        if let Err(failure) = one.restore() {
+            error = error.context(failure);
         }
     }
     Err(error)
 }
 
-/// A file that is in its place, and what was there before.
+/// A file that was moved to its path, and a backup of the file that was there before.
 #[derive(Debug)]
 struct Replaced {
     target: Target,
@@ -197,18 +195,18 @@ struct Replaced {
 }
 
 impl Replaced {
-    fn put_back(self) -> anyhow::Result<()> {
+    fn restore(self) -> anyhow::Result<()> {
         let Self { target, before } = self;
         match before {
-            Some(before) => target.put_back(before),
+            Some(before) => target.restore(before),
             None => fs::remove_file(&target.place)
                 .with_context(|| format!("cannot remove `{}` again", target.shown.display())),
         }
     }
 }
 
-/// Where a path leads to; the path itself where nothing is there yet.
-fn followed(path: &Path) -> anyhow::Result<PathBuf> {
+/// Returns the path with links resolved; the path itself if no file is there yet.
+fn resolved(path: &Path) -> anyhow::Result<PathBuf> {
     let is_link = || fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
     match fs::canonicalize(path) {
         Ok(place) => Ok(place),
@@ -219,14 +217,14 @@ fn followed(path: &Path) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// Whether a path can be of nothing but a folder, as `new/`, `new/.` and `..`.
+/// Returns whether a path can only name a folder, such as `new/`, `new/.` and `..`.
 fn names_a_folder(path: &Path) -> bool {
     let typed = path.as_os_str().as_encoded_bytes();
     path.file_name()
         .is_none_or(|name| !typed.ends_with(name.as_encoded_bytes()))
 }
 
-/// Without the temporary file's name, which says nothing to anybody.
+/// Returns the message of a failed write, without the temporary name, which means nothing to the user.
 fn cannot_write(shown: &Path) -> String {
     format!("cannot write `{}`", shown.display())
 }
@@ -236,14 +234,14 @@ impl Target {
         files::folder_of(&self.place)
     }
 
-    /// Puts the file in its place.
+    /// Moves the file to its path, if the file there is still the one that was read.
     fn put(&self, content: Content) -> anyhow::Result<()> {
         self.check_unchanged()?;
-        self.take_place(content)
+        self.move_to_path(content)
     }
 
-    /// Refuses to replace a file that another program wrote to since it was read. Only who writes
-    /// in the very moment between this and the renaming is not seen.
+    /// Refuses to replace a file that another program changed since it was read. A change between this check
+    /// and the renaming is not noticed.
     fn check_unchanged(&self) -> anyhow::Result<()> {
         let now = || {
             fs::metadata(&self.place)
@@ -259,15 +257,15 @@ impl Target {
         .with_context(|| cannot_write(&self.shown))
     }
 
-    fn take_place(&self, content: Content) -> anyhow::Result<()> {
+    fn move_to_path(&self, content: Content) -> anyhow::Result<()> {
         let named = match content {
             Content::Named(file, named) => Ok((file, named)),
-            Content::Unnamed(file) => self.name(file),
+            Content::Unnamed(file) => self.give_name(file),
         };
         named
             .and_then(|(file, named)| {
                 named.persist(&self.place).map_err(|error| error.error)?;
-                // Unlocked not before it has its place.
+                // The lock ends only when the file has its path.
                 drop(file);
                 Ok(())
             })
@@ -276,22 +274,22 @@ impl Target {
         Ok(())
     }
 
-    /// Has the disk know the file by its name as well. Not every folder can be asked for that,
-    /// and nothing is lost where it cannot.
+    /// Flushes the folder, so that the file's name reaches the disk too. Failures are ignored: not every
+    /// folder can be flushed, and the content is written anyway.
     fn sync_folder(&self) {
         #[cfg(unix)]
         let _ = File::open(self.folder()).and_then(|folder| folder.sync_all());
     }
 
-    /// Puts the file in its place, and keeps what was there.
+    /// Moves the file to its path, and keeps a backup of the file that was there.
     fn replace(self, content: Content) -> anyhow::Result<Replaced> {
         self.check_unchanged()?;
-        let before = self.keep().with_context(|| cannot_write(&self.shown))?;
-        if let Err(error) = self.take_place(content) {
-            // It is still there, but where it could only be renamed.
+        let before = self.back_up().with_context(|| cannot_write(&self.shown))?;
+        if let Err(error) = self.move_to_path(content) {
+            // The original is missing only if the backup had to be made by renaming it.
             let missing = before.filter(|_| fs::symlink_metadata(&self.place).is_err());
-            return Err(match missing.map(|before| self.put_back(before)) {
-                Some(Err(left)) => error.context(left),
+            return Err(match missing.map(|before| self.restore(before)) {
+                Some(Err(failure)) => error.context(failure),
                 _ => error,
             });
         }
@@ -299,9 +297,9 @@ impl Target {
         Ok(Replaced { target, before })
     }
 
-    /// Keeps what is in the place under a second name; `None` if nothing is there, or a folder,
-    /// which no file replaces.
-    fn keep(&self) -> io::Result<Option<TempPath>> {
+    /// Gives the file at the path a second name. `None` if no file is there, or a folder, which no file can
+    /// replace.
+    fn back_up(&self) -> io::Result<Option<TempPath>> {
         match fs::symlink_metadata(&self.place) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             there => {
@@ -310,22 +308,22 @@ impl Target {
                 }
             }
         }
-        // By a name that is not cleared: of a run that is killed it may be all that is left.
+        // `unfinished::clear` does not remove this name: after a killed run it may be the only copy.
         let mut names = tempfile::Builder::new();
         names.prefix(".baler-replaced-").rand_bytes(16);
         let linked = names.make_in(self.folder(), |name| fs::hard_link(&self.place, name));
         if let Ok(linked) = linked {
             return Ok(Some(linked.into_temp_path()));
         }
-        // Some file systems have no hard links, and some files may not be linked.
+        // Some file systems have no hard links, and some files cannot be linked.
         let aside = names.make_in(self.folder(), |name| self.open_new(name))?;
         let aside = aside.into_temp_path();
         fs::rename(&self.place, &aside)?;
         Ok(Some(aside))
     }
 
-    /// Puts back what was in the place; where that fails, it is not removed.
-    fn put_back(&self, before: TempPath) -> anyhow::Result<()> {
+    /// Restores the file that was at the path. If that fails, the backup is kept.
+    fn restore(&self, before: TempPath) -> anyhow::Result<()> {
         before.persist(&self.place).map_err(|failed| {
             let shown = self.shown.display();
             let why = failed.error;
@@ -339,16 +337,16 @@ impl Target {
         })
     }
 
-    /// Gives a file what it takes over from the one that it replaces.
-    fn liken(&self, file: &File) -> io::Result<()> {
+    /// Copies owner, permissions and the like from the file that is replaced.
+    fn copy_access(&self, file: &File) -> io::Result<()> {
         match &self.before {
             Some(before) => access::keep(file, &self.place, before),
             None => Ok(()),
         }
     }
 
-    /// As any new file, the umask taken off; one that will replace another is its owner's alone
-    /// until it has the permissions of that.
+    /// Returns the permissions to create the file with, before the umask: those of any new file, or, if it
+    /// will replace a file, of a private one until it gets the permissions of that file.
     #[cfg(unix)]
     const fn mode(&self) -> u32 {
         match self.before {
@@ -359,7 +357,7 @@ impl Target {
 
     fn write(&self, unnamed: Option<File>, content: &str) -> io::Result<Content> {
         let fill = |file: &mut File| {
-            self.liken(file)?;
+            self.copy_access(file)?;
             file.write_all(content.as_bytes())?;
             file.sync_all()
         };
@@ -369,41 +367,41 @@ impl Target {
                 Ok(Content::Unnamed(file))
             }
             None => {
-                // Removed again where an error follows.
-                let (mut file, named) = self.named()?;
+                // Dropping `named` after an error removes the file.
+                let (mut file, named) = self.create_named()?;
                 fill(&mut file)?;
                 Ok(Content::Named(file, named))
             }
         }
     }
 
-    /// Creates a file without a name in the folder of the place; `None` if the file system has no such files.
+    /// Creates an unnamed file in the folder of the path; `None` if the file system has no such files.
     #[cfg(target_os = "linux")]
-    fn unnamed(&self) -> Option<File> {
+    fn create_unnamed(&self) -> Option<File> {
         use std::os::unix::fs::OpenOptionsExt as _;
 
         use rustix::fs::OFlags;
-        // For writing and reading, should it have to be copied.
+        // Readable as well, because it may have to be copied.
         let mut options = File::options();
         options.read(true).write(true).mode(self.mode());
         options.custom_flags(OFlags::TMPFILE.bits().cast_signed());
         let file = options.open(self.folder()).ok()?;
-        // For when it gets a name. Where there are no locks, nobody clears.
+        // The lock matters once the file has a name. Without locks no run removes unfinished files.
         let _ = file.try_lock();
         Some(file)
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn unnamed(&self) -> Option<File> {
+    fn create_unnamed(&self) -> Option<File> {
         None
     }
 
-    /// A file with a name that nobody else has, beside the place.
-    fn named(&self) -> io::Result<(File, TempPath)> {
+    /// Creates a file with an unused name in the folder of the path.
+    fn create_named(&self) -> io::Result<(File, TempPath)> {
         unfinished::make(self.folder(), |name| self.open_new(name))
     }
 
-    /// Makes a file of this name. Not by `tempfile_in`, whose errors tell the name.
+    /// Creates a file with this name. `tempfile_in` is not used, because its errors contain the name.
     fn open_new(&self, name: &Path) -> io::Result<File> {
         let mut options = File::options();
         options.read(true).write(true).create_new(true);
@@ -412,9 +410,9 @@ impl Target {
         options.open(name)
     }
 
-    /// Gives a file without a name one beside the place.
+    /// Gives an unnamed file a name in the folder of the path, or copies it to a named file.
     #[cfg(target_os = "linux")]
-    fn name(&self, mut file: File) -> io::Result<(File, TempPath)> {
+    fn give_name(&self, mut file: File) -> io::Result<(File, TempPath)> {
         use std::io::{Seek as _, SeekFrom};
         use std::os::fd::AsRawFd as _;
 
@@ -426,9 +424,9 @@ impl Target {
         if let Ok(linked) = linked {
             return Ok((file, linked.into_temp_path()));
         }
-        // Without /proc, and on some file systems, it cannot be named.
-        let (mut copy, named) = self.named()?;
-        self.liken(&copy)?;
+        // Without /proc, and on some file systems, an unnamed file cannot be linked.
+        let (mut copy, named) = self.create_named()?;
+        self.copy_access(&copy)?;
         file.seek(SeekFrom::Start(0))?;
         io::copy(&mut file, &mut copy)?;
         copy.sync_all()?;
@@ -436,7 +434,7 @@ impl Target {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn name(&self, _: File) -> io::Result<(File, TempPath)> {
+    fn give_name(&self, _: File) -> io::Result<(File, TempPath)> {
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 }

@@ -216,7 +216,7 @@ fn receipt_alone_is_shown_without_a_strip() {
     assert!(
         bench
             .page(&["run.json"])
-            .contains("what was removed is lost")
+            .contains("the removed content is lost")
     );
 }
 
@@ -349,7 +349,7 @@ fn no_command_names_a_file_whose_name_cannot_be_shown() {
         bench.file(name, bench.read("run a b.json"));
         let page = bench.page(&[name]);
         assert!(
-            page.contains("whose name holds what cannot be shown"),
+            page.contains("whose name holds characters that cannot be shown"),
             "{name:?}"
         );
         assert!(!page.contains("baler undo "), "{name:?}");

@@ -40,10 +40,10 @@ struct Shown {
 
 /// Clear old content
 ///
-/// Afterwards compactions older than the given age can no longer be undone. Content that no younger
-/// compaction uses is removed when it is a day and an hour older than that age. Unfinished files of killed
-/// runs are removed at any age. Other programs may use the archive meanwhile. Only files that baler wrote are
-/// removed.
+/// Compactions older than the given age can then no longer be undone. Their content is removed too, unless a
+/// younger compaction uses it, or it is not yet a day and an hour older than that age. Unfinished files of
+/// killed runs are removed at any age. Other programs may use the archive meanwhile. Only files that baler
+/// wrote are removed.
 #[derive(Debug, Args)]
 struct GcCommand {
     /// The age, such as 30d or 12h
@@ -76,7 +76,7 @@ impl ArchiveCommand {
             None => {
                 let archive = self.shown.archive.open()?;
                 let contents = archive.contents().await.map_err(failure)?;
-                self.shown.tell(archive.place(), "", contents)
+                self.shown.print(archive.place(), "", contents)
             }
             Some(Command::Gc(command)) => command.exec().await,
         }
@@ -92,16 +92,16 @@ impl GcCommand {
             ("cleared: ", archive.clear(self.older_than).await)
         };
         self.shown
-            .tell(archive.place(), verb, contents.map_err(failure)?)
+            .print(archive.place(), verb, contents.map_err(failure)?)
     }
 }
 
 impl Shown {
-    fn tell(&self, place: &str, verb: &str, contents: Contents) -> Result<Exit, Failure> {
+    fn print(&self, place: &str, verb: &str, contents: Contents) -> Result<Exit, Failure> {
         if self.json {
-            let mut told = json!(contents);
-            told["archive"] = json!(place);
-            output::document(&[&format!("{told:#}\n")])?;
+            let mut value = json!(contents);
+            value["archive"] = json!(place);
+            output::document(&[&format!("{value:#}\n")])?;
         } else {
             let Contents {
                 entries,

@@ -27,6 +27,10 @@ use crate::{chain, files, input, strip, turn};
 /// are byte-identical. If a strategy breaks a rule or a limit, the next one of the chain runs; every chain
 /// ends with `native:digest` and `native:truncate`, and with --model `native:summarize` runs before these
 /// two. If a strategy declares a failure, the conversation stays unchanged, unless --required is given.
+///
+/// A run does not know of earlier runs, so a strategy that fails for the third time in a row is tried like at
+/// the first time; only programs that keep running (`baler serve`, the library) put a strategy that faults
+/// three times within 10 minutes in quarantine, which means that they do not run it for the next minute.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n\n{}", exit::OF_COMPACT))]
 pub(crate) struct CompactCommand {
@@ -102,7 +106,7 @@ pub(crate) struct CompactCommand {
     sandbox: SandboxArguments,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 compacted or repaired, 1 baler failed, 2 invalid usage, 3 unchanged, 4 compacted by a fallback, 5 invalid input";
+const EXIT_CODES: &str = "Exit codes: 0 compacted or repaired, 1 baler failed, 2 invalid usage, 3 unchanged (use the conversation as it is), 4 compacted by a fallback, 5 invalid input";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -159,7 +163,7 @@ impl CompactCommand {
             archive,
             model: grant.clone(),
             calls: None,
-            never_rests: false,
+            never_quarantined: false,
             serves_many: false,
         };
         let host = self.sandbox.host(settings, messages)?;
@@ -216,7 +220,8 @@ impl CompactCommand {
             .filter(|file| *file != Path::new("-"))
     }
 
-    /// Creates the files. An output that replaces the input does so only if the input is still what was `seen`.
+    /// Creates the files. An output that replaces the input does so only if the input is still what was
+    /// `seen`.
     fn files(&self, seen: Option<Seen>) -> Result<Files, Failure> {
         if self.receipt.as_deref() == Some(Path::new("-")) {
             return Err(Failure::wrong_use(anyhow!(
@@ -244,14 +249,14 @@ impl CompactCommand {
         })
     }
 
-    /// Refuses to write where something would be lost: over a file that the run reads or keeps, or
-    /// twice to one file.
+    /// Fails if content would be lost: if an output would replace a file that the run reads or keeps, or if
+    /// two outputs name the same file.
     fn check_targets(&self) -> Result<(), Failure> {
         let prints = self.json || self.is_to_stdout();
         if prints && files::is_output_the_input(self.conversation.file.as_deref()) {
             return Err(writes_into_input("standard output"));
         }
-        // An output by its name may replace the previous request, but nothing may be appended to it.
+        // `--output` may replace the previous request, but standard output must not be appended to it.
         let mut read = self.in_use();
         read.extend(self.conversation.previous.clone());
         if prints && let Some(file) = read.iter().find(|file| files::is_standard_output(file)) {
@@ -271,7 +276,7 @@ impl CompactCommand {
             let mut in_use = self.in_use();
             if option == "--receipt" {
                 in_use.extend(self.output().map(Path::to_owned));
-                // An output may take the place of these two.
+                // `--output` may replace these two, the receipt may not.
                 in_use.extend(self.conversation.previous.clone());
                 let is_input = files::is_input(target, self.conversation.file.as_deref());
                 in_use.extend(is_input.then(|| target.to_owned()));
@@ -295,7 +300,7 @@ impl CompactCommand {
             .collect()
     }
 
-    /// Whether the conversation goes to standard output.
+    /// Returns whether the conversation goes to standard output.
     fn is_to_stdout(&self) -> bool {
         self.output().is_none() && !self.dry_run
     }
@@ -332,12 +337,11 @@ impl CompactCommand {
         Ok(())
     }
 
-    /// Writes the documents. All content is written before the first file is replaced: beside the
-    /// files' places, then to pipes, then to standard output. So where any of it cannot be
-    /// written, no file is replaced, and neither a receipt without its conversation nor a
-    /// conversation without its receipt is left. Where the output cannot take its place after
-    /// all, the receipt before is put back. What was begun and is not finished leaves nothing
-    /// behind.
+    /// Writes the conversation and the receipt. All content is written before the first file is replaced: to
+    /// temporary files, then to pipes, then to standard output. So if any of it cannot be written, no file is
+    /// replaced, and there is neither a receipt without its conversation nor a conversation without its
+    /// receipt. If the output then cannot be moved to its path, the earlier receipt is restored. Temporary
+    /// files of a failed run are removed.
     fn write_results(
         &self,
         mut files: Files,
@@ -351,8 +355,8 @@ impl CompactCommand {
             .filter_map(|file| file.folder().map(Path::to_owned))
             .collect();
         let take_turn = || turn::take(folders.iter().map(PathBuf::as_path));
-        // Whether a receipt stays depends on what is in its place, so from then on no other run may
-        // put one there.
+        // Whether the file of --receipt stays depends on its content, so from here on no other run may
+        // replace it.
         let cannot_undo = compaction.receipt().undo.is_none();
         let early = (cannot_undo && files.receipt.is_some()).then(take_turn);
         let kept = self.kept_receipt(&files, cannot_undo);
@@ -363,7 +367,7 @@ impl CompactCommand {
                 kept.display(),
                 match compaction.receipt().outcome {
                     Outcome::Unchanged(_) => "this run changed nothing that could be undone",
-                    _ => "what this run did cannot be undone, as nothing was archived",
+                    _ => "this run cannot be undone, because nothing was archived",
                 }
             ));
         }
@@ -371,7 +375,7 @@ impl CompactCommand {
             serde_json::to_value(compaction.receipt()).context("the receipt cannot be written")?;
         let document = compaction.document();
         let receipt_text = format!("{receipt:#}\n");
-        // The receipt first: the output may replace the only copy of what came in.
+        // The receipt first: the output may replace the only copy of the input.
         let mut files: Vec<(WholeFile, &str)> = [
             files.receipt.map(|file| (file, receipt_text.as_str())),
             files.output.map(|file| (file, document)),
@@ -390,9 +394,9 @@ impl CompactCommand {
         output::commit_all(staged)
     }
 
-    /// The file of --receipt where it stays: a receipt that undoes a compaction is worth more than
-    /// one of a run that changed nothing, or that archived nothing. An agent that compacts one file
-    /// over and over, with one place for receipts, could else not go back.
+    /// Returns the file of --receipt if it must not be replaced: it undoes a compaction, and the new receipt
+    /// would not, because the run changed or archived nothing. Otherwise an agent that compacts one file
+    /// again and again, with one file for receipts, could not undo its compactions.
     fn kept_receipt(&self, files: &Files, cannot_undo: bool) -> Option<&Path> {
         let is_replaced = files
             .receipt
@@ -402,7 +406,7 @@ impl CompactCommand {
         (is_replaced && cannot_undo && undo::can_undo(receipt)).then_some(receipt)
     }
 
-    /// Writes what goes to standard output; `last` is the last member of what --json prints.
+    /// Prints to standard output. `last` is the last member of the object that --json prints.
     fn print(
         &self,
         receipt: &serde_json::Value,
@@ -416,7 +420,7 @@ impl CompactCommand {
             let units = json!(strip::entries(conversation, compaction));
             let rest = format!("\"receipt\":{receipt},\"units\":{units}{last}}}\n");
             if to_stdout {
-                // Byte for byte, and so never parsed and written again.
+                // The document is copied and never parsed, so that it stays byte-identical.
                 let document = document.trim_start_matches('\u{feff}').trim();
                 output::document(&["{\"conversation\":", document, ",", &rest])
             } else {
@@ -430,8 +434,8 @@ impl CompactCommand {
     }
 }
 
-/// A descriptor of the file that is read has its own place in it: what is written there would stand
-/// behind the conversation, or over a part of it.
+/// Returns the failure for an output that is an open descriptor of the input file: the written text would
+/// follow the conversation, or overwrite a part of it.
 fn writes_into_input(what: &str) -> Failure {
     Failure::wrong_use(anyhow!(
         "{what} goes to the file that the conversation is read from, and neither of the two could be read afterwards; name that file by `--output` to replace it, or another one"

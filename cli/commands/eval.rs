@@ -117,7 +117,7 @@ impl EvalCommand {
         let settings = HostSettings {
             tokenizer: Some(Tokenizer::characters()),
             calls: Some(u32::try_from(threads).unwrap_or(u32::MAX)),
-            never_rests: true,
+            never_quarantined: true,
             ..HostSettings::default()
         };
         let host = self.sandbox.host(settings, messages)?;
@@ -306,8 +306,8 @@ fn existing_folder(file: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Rejects a strategy with the name of a baseline, because figures are identified by name. No two strategies have the
-/// same name.
+/// Rejects a strategy with the name of a baseline, because figures are identified by name. No two strategies
+/// have the same name.
 fn check_names(strategies: &[Strategy]) -> Result<(), Failure> {
     let baselines: Vec<&str> = Baseline::names().collect();
     let taken = strategies

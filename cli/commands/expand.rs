@@ -35,11 +35,12 @@ Examples:
 
 Exit codes: 0 all found, 1 the archive cannot be read, 2 invalid usage: not a reference, or nothing is archived under it";
 
-/// The most bytes that are kept from the look at all entries until they are printed. What is beyond
-/// is read again then; only where it is gone by that time, a part of the result stands alone.
+/// The most bytes of entries that are kept in memory between checking all entries and printing them. Entries
+/// beyond that are read again when they are printed. If one is gone by then, only a part of the result is
+/// printed.
 const KEPT: usize = 64 << 20;
 
-/// Bytes that are written at once, or a line where that has more.
+/// The number of bytes that are written at once. A longer line is written as a whole.
 const PIECE: usize = 64 << 10;
 
 impl ExpandCommand {
@@ -69,7 +70,7 @@ impl ExpandCommand {
         Ok(Exit::Done)
     }
 
-    /// What is stored under a reference, as it is printed.
+    /// Returns the messages that are stored under a reference, in the form in which they are printed.
     async fn read(&self, archive: &Archive, reference: &str) -> Result<String, Failure> {
         let messages = if self.json {
             archive.get(reference).await
@@ -93,8 +94,8 @@ impl ExpandCommand {
     }
 }
 
-/// Untrusted text, cleaned line by line, in pieces of whole lines: an entry may be nothing but
-/// millions of them.
+/// Cleans untrusted text line by line, and returns it in pieces of whole lines, because an entry may have
+/// millions of lines.
 fn pieces(text: &str) -> impl Iterator<Item = String> + '_ {
     let mut lines = text.lines().peekable();
     iter::from_fn(move || {
@@ -110,7 +111,7 @@ fn pieces(text: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// A wrong reference is the caller's; all else is the archive's.
+/// Returns the failure of a lookup. A wrong reference is invalid usage; all other errors are of the archive.
 pub(crate) fn failure(error: ArchiveError) -> Failure {
     match error {
         ArchiveError::NoReference { .. } | ArchiveError::Missing { .. } => {
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_whole_lines_and_small_however_many_there_are() {
+    fn pieces_are_small_and_hold_whole_lines() {
         let text: String = (0..30_000)
             .map(|line| format!("line {line}\t\u{7}\n\n"))
             .collect();

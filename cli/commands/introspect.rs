@@ -86,15 +86,15 @@ fn cannot_say(strategy: &Strategy, error: &IntrospectError) -> Failure {
         IntrospectError::Fault(fault) => format!("\n  → {}", remedy(fault)),
         _ => String::new(),
     };
-    let told = anyhow!(
+    let error_text = anyhow!(
         "`{}`: {}",
         cleaned(strategy.name()),
         cleaned(&error.with_causes())
     );
     if matches!(error, IntrospectError::Host(_)) {
-        told.into()
+        error_text.into()
     } else {
-        Failure::wrong_use(told).with_more(remedy)
+        Failure::wrong_use(error_text).with_more(remedy)
     }
 }
 
@@ -187,15 +187,15 @@ fn claims(text: &mut String, said: &Introspection) {
     row(text, "asks for", &asks);
     row(text, "reasons", &list(&said.reason_codes));
     row(text, "figures", &list(&said.metric_names));
-    for told in &said.metadata {
-        row(text, "tells", &metric(told));
+    for entry in &said.metadata {
+        row(text, "tells", &metric(entry));
     }
     if said.config_schema.trim().is_empty() {
         row(text, "config", "none");
         return;
     }
     row(text, "config", "by this JSON Schema");
-    // Written anew where it can be read, so that it is indented and nothing hides in it.
+    // A valid schema is formatted anew, so that it is indented and no long line hides a part of it.
     let schema = serde_json::from_str::<Value>(&said.config_schema).map_or_else(
         |_| said.config_schema.clone(),
         |schema| format!("{schema:#}"),

@@ -7,12 +7,12 @@ use crate::exit::{Exit, Failure};
 use crate::output::{self, WholeFile};
 use crate::{files, input, report, settings};
 
-/// Make a page for a browser of receipts and evaluations
+/// Make a page for a browser from receipts and evaluations
 ///
-/// One HTML file that needs nothing else. Of a compaction it shows what was kept, rewritten, removed and
-/// inserted, unit by unit, and why; sizes, attempts and faults; and how to retrieve removed content. Several
-/// receipts, in their order, show a conversation over time. Of an evaluation it shows the charts. The page
-/// holds no text of a message, runs no script and loads nothing.
+/// Writes one self-contained HTML file. For a compaction, the page shows what was kept, rewritten, removed
+/// and inserted, unit by unit, and why; sizes, attempts and faults; and how to retrieve removed content.
+/// Several receipts, in their order, show a conversation over time. For an evaluation, it shows the charts.
+/// The page holds no text of a message, runs no script and loads nothing.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ReportCommand {
@@ -59,8 +59,8 @@ impl ReportCommand {
         Ok(Exit::Done)
     }
 
-    /// A receipt is what a compaction is undone by; a page may neither take its place nor stand
-    /// behind it.
+    /// Fails if the page would replace, or be appended to, a file that it is made of: a receipt is needed to
+    /// undo its compaction.
     fn check_files_stay(&self, output: Option<&Path>) -> Result<(), Failure> {
         let Some(output) = output else {
             let mut read = self.files.iter();
@@ -72,7 +72,7 @@ impl ReportCommand {
             .find(|file| files::is_input(output, Some(file)))
         {
             return Err(Failure::wrong_use(anyhow!(
-                "`--output` would replace a file that the page is made of: `{}`",
+                "`--output` would replace a file that the page is made of: `{}`; name another file",
                 file.display()
             )));
         }

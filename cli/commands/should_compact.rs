@@ -24,7 +24,7 @@ use crate::{chain, files, input, model};
 /// Prints `compact` or `wait`, and who decided. If the strategy has no opinion or fails, baler decides: to
 /// compact if the conversation is over its budget.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER, mut_arg("budget", |arg| arg.help(BUDGET)))]
+#[command(after_help = AFTER, mut_arg("budget", |arg| arg.help(BUDGET)), mut_arg("context_window", |arg| arg.help(WINDOW)))]
 pub(crate) struct ShouldCompactCommand {
     #[command(flatten)]
     conversation: ConversationArguments,
@@ -79,6 +79,11 @@ const BUDGET: &str = "\
 Size from which on to compact: a number of tokens, everything included, such as 100000; or a share of the \
 --context-window [default: 80%]";
 
+const WINDOW: &str = "\
+Context window of the model that the conversation is for, in tokens, such as 200000: the most that one request \
+to the model may have. If --budget is a share, it is a share of this. If this option is missing, the window is \
+unknown, and --budget must be a number of tokens";
+
 const AFTER: &str = "\
 Examples:
   baler should-compact request.json --budget 100000
@@ -87,10 +92,10 @@ Examples:
     baler compact request.json --budget 60000 -o request.json
 
 Exit codes:
-  0  compact now
+  0  compact now, for example with `baler compact`
   1  baler failed
   2  invalid usage: an unknown option or name, a config or strategy file that cannot be used
-  3  wait
+  3  wait: send the conversation to the model as it is
   5  invalid input: the conversation has errors, or cannot be read";
 
 impl ShouldCompactCommand {
@@ -138,7 +143,7 @@ impl ShouldCompactCommand {
             archive: Keeping::Nowhere,
             model: None,
             calls: None,
-            never_rests: false,
+            never_quarantined: false,
             serves_many: false,
         };
         let host = self.sandbox.host(settings, messages)?;
@@ -211,7 +216,7 @@ impl Answer<'_> {
         }
     }
 
-    /// Whether the strategy decided, and its reason, which may be empty.
+    /// Returns whether the strategy decided, and its reason, which may be empty.
     fn by_strategy(&self) -> (bool, &str) {
         match &self.answer.decision {
             Decision::Compact(reason) => (true, reason.as_str()),

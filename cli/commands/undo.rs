@@ -96,7 +96,7 @@ impl UndoCommand {
     }
 }
 
-/// Whether this is a regular file with a receipt by which something can be undone.
+/// Returns whether this is a regular file that holds a receipt of a compaction that can be undone.
 pub(super) fn can_undo(file: &Path) -> bool {
     let read = || -> anyhow::Result<Vec<u8>> { input::limited(files::regular(file)?) };
     let receipt = read().ok().and_then(|bytes| receipt(&bytes).ok());
@@ -108,7 +108,11 @@ fn receipt(bytes: &[u8]) -> Result<Receipt, Failure> {
     serde_json::from_slice::<Printed>(bytes)
         .map(|printed| printed.receipt)
         .or_else(|_| serde_json::from_slice(bytes))
-        .map_err(|_| anyhow!("not a receipt; give what `--receipt` wrote or `--json` printed"))
+        .map_err(|_| {
+            anyhow!(
+                "not a receipt; give the file that `--receipt` wrote, or the output of `--json`"
+            )
+        })
         .context("cannot read the receipt")
         .map_err(Failure::wrong_input)
 }

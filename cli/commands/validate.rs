@@ -90,7 +90,7 @@ impl ValidateCommand {
     }
 }
 
-/// Whether the conversation has no errors.
+/// Returns whether the conversation has no errors.
 fn is_valid(conversation: &Conversation) -> bool {
     conversation.violation_counts().errors == 0
 }

@@ -109,7 +109,7 @@ fn push_archive(text: &mut String, receipt: &Receipt, circumstances: &Circumstan
         _ if circumstances.is_dry_run => {
             "what is removed would be lost: there is no archive".to_owned()
         }
-        _ => "what was removed is lost: there is no archive".to_owned(),
+        _ => "the removed content is lost: there is no archive".to_owned(),
     };
     let _ = writeln!(text, "\n{line}");
 }

@@ -1,5 +1,5 @@
-//! Lists and words of a file that may come from anybody: no more of either is kept than a page
-//! can show, whatever the file has, and what it has too many of is told by its name.
+//! Bounded lists and texts of an untrusted file: no more of them is kept than a page can show, however much
+//! the file has. Errors name the list that has too many entries.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,10 +9,10 @@ use std::ops::Deref;
 use anyhow::anyhow;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// The most characters that are kept of a text; a page shows fewer.
+/// The most characters that are kept of a text. A page shows fewer.
 const LENGTH: usize = 1_000;
 
-/// A text, or as much of it as a page could show.
+/// A text, cut to `LENGTH` characters.
 #[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Text(String);
 
@@ -55,7 +55,7 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// A list of which no more than `MOST` entries are kept.
+/// A list. Its first `MOST` entries are kept, the others are only counted.
 #[derive(Debug)]
 pub(crate) struct List<T, const MOST: usize> {
     kept: Vec<T>,
@@ -63,7 +63,7 @@ pub(crate) struct List<T, const MOST: usize> {
 }
 
 impl<T, const MOST: usize> List<T, MOST> {
-    /// Fails where the file has more entries than were kept.
+    /// Fails if the file has more than `MOST` entries.
     pub(crate) fn check(&self, name: &str) -> anyhow::Result<()> {
         check(name, self.entries, MOST)
     }
@@ -106,7 +106,7 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for List<T, M
                     }
                 }
                 let mut entries = kept.len();
-                // Only where it is full can there be more.
+                // More entries can follow only if the list is full.
                 while entries >= MOST && list.next_element::<IgnoredAny>()?.is_some() {
                     entries += 1;
                 }
@@ -118,7 +118,7 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for List<T, M
     }
 }
 
-/// An object of which no more than `MOST` members are kept, by their names.
+/// An object. Its first `MOST` members are kept by name, the others are only counted.
 #[derive(Debug)]
 pub(crate) struct Members<T, const MOST: usize> {
     kept: BTreeMap<Text, T>,
@@ -126,7 +126,7 @@ pub(crate) struct Members<T, const MOST: usize> {
 }
 
 impl<T, const MOST: usize> Members<T, MOST> {
-    /// Fails where the file has more members than were kept.
+    /// Fails if the file has more than `MOST` members.
     pub(crate) fn check(&self, name: &str) -> anyhow::Result<()> {
         check(name, self.entries, MOST)
     }
@@ -186,14 +186,14 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for Members<T
     }
 }
 
-/// A value of which only a number, a flag or a short text is of use.
+/// A value that is used only if it is a number, a flag or a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Scalar {
     Flag(bool),
     Whole(u64),
     Number(f64),
     Text(Text),
-    /// What is skipped: null, a list, an object.
+    /// Null, a list or an object, which are skipped.
     Other,
 }
 
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_keeps_no_more_than_its_bound_and_counts_the_rest() {
+    fn list_keeps_its_maximum_and_counts_the_rest() {
         let read = |text: &str| serde_json::from_str::<List<u32, 3>>(text).expect("a list");
         let whole = read("[1, 2, 3]");
         assert_eq!(*whole, [1, 2, 3]);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn members_keep_no_more_than_their_bound() {
+    fn members_keep_their_maximum() {
         let read = |text: &str| serde_json::from_str::<Members<u32, 2>>(text).expect("an object");
         let whole = read(r#"{"a": 1, "b": 2}"#);
         assert!(whole.check("it").is_ok());
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_cut_between_characters() {
+    fn text_is_cut_between_characters() {
         let read: Text =
             serde_json::from_str(&format!("\"{}\"", "é".repeat(5_000))).expect("a text");
         assert_eq!(read.chars().count(), LENGTH);

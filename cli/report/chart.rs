@@ -1,15 +1,15 @@
-//! Means with their intervals, one row for each strategy and one panel for each budget: as
-//! markup of a page, as a file of its own, and as the table behind it.
+//! Charts of means with their intervals: one row for each strategy, one panel for each budget. A chart is
+//! rendered as markup of a page, as a separate SVG file, and as a table.
 
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::words::{Foreign, Px, label};
+use super::words::{Px, Untrusted, label};
 
-/// The colours, for a page and for a file.
+/// The style sheet with the colours, for pages and for files.
 pub(crate) const COLOURS: &str = include_str!("colours.css");
 
-/// A mean, and the interval in which 95 % of the bootstrap's means lie.
+/// A mean, and the interval that holds 95 % of the bootstrap's means.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) struct Interval {
     pub(crate) mean: f64,
@@ -18,10 +18,10 @@ pub(crate) struct Interval {
     pub(crate) conversations: u64,
 }
 
-/// A drawing.
+/// A chart.
 pub(crate) struct Chart<'a> {
     pub(crate) title: String,
-    /// What the axis shows, from 0 to 1.
+    /// The caption of the axis, which goes from 0 to 1.
     pub(crate) axis: &'static str,
     pub(crate) rows: Vec<Row<'a>>,
     pub(crate) panels: Vec<Panel>,
@@ -29,13 +29,13 @@ pub(crate) struct Chart<'a> {
 
 pub(crate) struct Row<'a> {
     pub(crate) name: &'a str,
-    /// What the others are to be compared with.
+    /// Whether the row is a baseline, which the others are compared with.
     pub(crate) is_baseline: bool,
 }
 
 pub(crate) struct Panel {
     pub(crate) title: String,
-    /// One for each row.
+    /// A point for each row.
     pub(crate) points: Vec<Option<Interval>>,
 }
 
@@ -43,7 +43,7 @@ const NAMES: f64 = 176.0;
 const HEAD: f64 = 30.0;
 const LINE: f64 = 22.0;
 const FOOT: f64 = 44.0;
-/// Room at a panel's right for its figures.
+/// The width of the figures to the right of a panel.
 const FIGURE: f64 = 38.0;
 
 impl Chart<'_> {
@@ -57,7 +57,7 @@ impl Chart<'_> {
         (784.0 / self.panels.len().max(1) as f64).clamp(150.0, 400.0)
     }
 
-    /// For a page.
+    /// Returns the chart as markup of a page.
     pub(crate) fn svg(&self) -> Markup {
         let (width, height) = self.size();
         html! {
@@ -67,7 +67,7 @@ impl Chart<'_> {
         }
     }
 
-    /// A whole file, which needs nothing else.
+    /// Returns the chart as the content of a self-contained SVG file.
     #[cfg(feature = "eval")]
     pub(crate) fn file(&self) -> String {
         let (width, height) = self.size();
@@ -93,7 +93,7 @@ impl Chart<'_> {
                     rect class="band" x="0" y=(Px(y - LINE / 2.0)) width=(Px(width)) height=(Px(LINE)) {}
                 }
                 text class=(if row.is_baseline { "name baseline" } else { "name" }) x=(Px(NAMES - 12.0)) y=(Px(y + 4.0)) text-anchor="end" {
-                    title { (Foreign(row.name)) }
+                    title { (Untrusted(row.name)) }
                     (label(row.name, 24))
                 }
             }
@@ -120,7 +120,7 @@ impl Chart<'_> {
         }
     }
 
-    /// The same as a table.
+    /// Returns the same figures as a table.
     pub(crate) fn table(&self) -> Markup {
         html! {
             table {
@@ -129,7 +129,7 @@ impl Chart<'_> {
                 tbody {
                     @for (index, row) in self.rows.iter().enumerate() {
                         tr {
-                            th scope="row" { (Foreign(row.name)) @if row.is_baseline { span class="muted" { " (baseline)" } } }
+                            th scope="row" { (Untrusted(row.name)) @if row.is_baseline { span class="muted" { " (baseline)" } } }
                             @for panel in &self.panels {
                                 td class="number" {
                                     @match panel.points.get(index).copied().flatten() {
@@ -150,7 +150,7 @@ fn mark(point: &Interval, of: &Row<'_>, left: f64, wide: f64, y: f64) -> Markup 
     let x = |value: f64| Px(left + value.clamp(0.0, 1.0) * wide);
     html! {
         g class=(if of.is_baseline { "mark baseline" } else { "mark" }) {
-            title { (Foreign(of.name)) (format!(": {:.3}, from {:.3} to {:.3}", point.mean, point.low, point.high)) }
+            title { (Untrusted(of.name)) (format!(": {:.3}, from {:.3} to {:.3}", point.mean, point.low, point.high)) }
             line x1=(x(point.low)) x2=(x(point.high)) y1=(Px(y)) y2=(Px(y)) {}
             @for end in [point.low, point.high] {
                 line x1=(x(end)) x2=(x(end)) y1=(Px(y - 4.0)) y2=(Px(y + 4.0)) {}

@@ -1,20 +1,20 @@
-//! The strip of a compaction: a column for each unit, as high as it has tokens.
+//! The strip of a compaction: a column for each unit, whose height is the number of its tokens.
 
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
 use super::read::{Run, Unit, UnitOutcome};
-use super::words::{Foreign, Px};
+use super::words::{Px, Untrusted};
 use crate::figures::{cleaned, number};
 
-/// Columns of one line.
+/// The most columns in one line.
 const PER_LINE: usize = 150;
 
-/// The most columns that are drawn, and rows of the table. A browser wants no more.
+/// The most columns that are drawn, and rows of the table. More would slow a browser down.
 pub(crate) const MOST: usize = 4_000;
 
-/// The most codes that are shown of one unit; a strategy gives one or two.
+/// The most codes that are shown for one unit. A strategy gives one or two.
 const CODES: usize = 8;
 
 const LEFT: f64 = 64.0;
@@ -22,7 +22,7 @@ const WIDTH: f64 = 896.0;
 const HIGH: f64 = 132.0;
 const ABOVE: f64 = 8.0;
 const BELOW: f64 = 30.0;
-/// No column is lower: beside one huge output, what became of the others is still to be seen.
+/// The minimum height of a column, so that the outcome of small units can be seen next to a huge one.
 const LEAST: f64 = 8.0;
 
 impl UnitOutcome {
@@ -55,7 +55,8 @@ impl UnitOutcome {
     }
 }
 
-/// The patterns that columns are filled with, once for a page. Colour alone tells nobody.
+/// Returns the patterns that columns are filled with, once for each page. Not all readers can distinguish
+/// colours.
 pub(crate) fn patterns() -> Markup {
     html! {
         svg class="patterns" width="0" height="0" aria-hidden="true" {
@@ -77,7 +78,7 @@ pub(crate) fn patterns() -> Markup {
     }
 }
 
-/// The strip with its legend and its table.
+/// Returns the strip with its legend and its table.
 pub(crate) fn figure(run: &Run, units: &[Unit]) -> Markup {
     let drawn = &units[..units.len().min(MOST)];
     let reasons = reasons(run, drawn);
@@ -89,7 +90,7 @@ pub(crate) fn figure(run: &Run, units: &[Unit]) -> Markup {
                     li title=(outcome.about()) { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class=(outcome.name()) x="0.5" y="0.5" width="13" height="13" {} } (outcome.name()) }
                 }
                 @if drawn.iter().any(|unit| unit.protected) {
-                    li title="instructions, pins, the newest user message, pending calls, outputs that the model has not seen" { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class="protected" x="0" y="9" width="14" height="4" {} } "protected: must not be removed" }
+                    li title="instructions, pinned units, the newest user message, pending calls, outputs that the model has not seen" { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class="protected" x="0" y="9" width="14" height="4" {} } "protected: must not be removed" }
                 }
             }
             div class="scroll" tabindex="0" role="group" aria-label="strip of units" { (svg(drawn, &reasons)) }
@@ -104,11 +105,11 @@ pub(crate) fn figure(run: &Run, units: &[Unit]) -> Markup {
     }
 }
 
-/// The codes of each unit that is drawn.
+/// Returns the codes of each unit that is drawn.
 fn reasons<'a>(run: &'a Run, drawn: &[Unit]) -> Vec<Vec<&'a str>> {
     let units = drawn.iter().filter_map(|unit| unit.unit).max();
     let mut codes = vec![Vec::new(); units.map_or(0, |last| last.saturating_add(1).min(MOST))];
-    // Units with room for another code: many reasons may name all units.
+    // Units with fewer than `CODES` codes. Many reasons may name all units, so full ones are skipped.
     let mut open: BTreeSet<usize> = (0..codes.len()).collect();
     for reason in run.receipt.reasons.iter() {
         let first = reason.first as usize;
@@ -168,7 +169,7 @@ fn svg(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
     }
 }
 
-/// Whether there is room for a unit's number below its column.
+/// Returns whether a unit's number fits below its column.
 fn is_labelled(unit: usize, pitch: f64) -> bool {
     let steps = [1, 2, 5, 10, 20, 50];
     let step = steps.into_iter().find(|step| *step as f64 * pitch >= 26.0);
@@ -208,13 +209,13 @@ fn table(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
                 @for unit in units {
                     tr {
                         th scope="row" class="number" { @match unit.unit { Some(number) => (number), None => "+" } }
-                        td { (Foreign(&unit.kind)) }
+                        td { (Untrusted(&unit.kind)) }
                         td class=(unit.outcome.name()) { (unit.outcome.name()) }
                         td { @if unit.protected { "yes" } }
                         td class="number" { (number(unit.messages as u64)) }
                         td class="number" { (number(unit.tokens_before)) }
                         td class="number" { (number(unit.tokens_after)) }
-                        td { (Foreign(&reasons_of(unit, reasons))) }
+                        td { (Untrusted(&reasons_of(unit, reasons))) }
                     }
                 }
             }

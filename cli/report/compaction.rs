@@ -1,4 +1,4 @@
-//! The section of one compaction: sizes, units, reasons, attempts, and how to undo it.
+//! The section of a page about one compaction: sizes, units, reasons, attempts, and how to undo it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::bounded::{Members, Scalar, Text};
 use super::columns;
 use super::life::Named;
 use super::read::{Attempt, Component, Ended, Receipt, Run};
-use super::words::{Foreign, Px, quoted, reference, share};
+use super::words::{Px, Untrusted, quoted, reference, share};
 use crate::figures::{self, count, number};
 use crate::receipt::cache_effect;
 
@@ -17,12 +17,12 @@ pub(crate) fn section((id, file, run): Named<'_>) -> Markup {
     let receipt = &run.receipt;
     html! {
         section id={ "f" (id) } {
-            h2 { (id) ". " (headline(receipt)) " " code { (Foreign(file)) } }
+            h2 { (id) ". " (headline(receipt)) " " code { (Untrusted(file)) } }
             p class="muted" {
-                "Counted: " (Foreign(&receipt.format)) " with " (Foreign(&receipt.tokenizer)) ". Trigger: " (Foreign(&receipt.trigger)) ". Took " (time(receipt.time_us))
+                "Counted: " (Untrusted(&receipt.format)) " with " (Untrusted(&receipt.tokenizer)) ". Trigger: " (Untrusted(&receipt.trigger)) ". Took " (time(receipt.time_us))
                 @if !receipt.stages.is_empty() {
                     ": " @for (index, (stage, us)) in receipt.stages.iter().take(CODES).enumerate() {
-                        @if index > 0 { ", " } (Foreign(stage.trim_end_matches("-us"))) " " (time(*us))
+                        @if index > 0 { ", " } (Untrusted(stage.trim_end_matches("-us"))) " " (time(*us))
                     }
                 }
                 "."
@@ -44,9 +44,9 @@ pub(crate) fn section((id, file, run): Named<'_>) -> Markup {
 fn headline(receipt: &Receipt) -> Markup {
     let by = receipt.strategy.as_deref().unwrap_or_default();
     html! {
-        (Foreign(&receipt.outcome))
-        @if let Some(why) = &receipt.why { ": " (Foreign(&why.replace('-', " "))) }
-        @if !by.is_empty() { " by " (Foreign(by)) }
+        (Untrusted(&receipt.outcome))
+        @if let Some(why) = &receipt.why { ": " (Untrusted(&why.replace('-', " "))) }
+        @if !by.is_empty() { " by " (Untrusted(by)) }
         @if receipt.fell_back { " " span class="badge changed" { "fallback" } }
     }
 }
@@ -55,7 +55,7 @@ fn time(us: u64) -> String {
     figures::time(Duration::from_micros(us))
 }
 
-/// Sizes before and after, as a table whose bars are drawn.
+/// Returns a table of the sizes before and after, with bars.
 fn sizes(receipt: &Receipt) -> Markup {
     let tokens = &receipt.tokens;
     let rows = [
@@ -117,7 +117,7 @@ fn bar(before: u64, after: u64, budget: Option<u32>) -> Markup {
 /// The most rows of a table of codes.
 const CODES: usize = 100;
 
-/// Codes, summed over the units that they stand for.
+/// Returns a table of the reason codes, with the number and the tokens of their units.
 fn reasons(run: &Run) -> Markup {
     let sizes: BTreeMap<usize, u64> = run
         .units
@@ -125,7 +125,7 @@ fn reasons(run: &Run) -> Markup {
         .flat_map(|units| units.iter())
         .filter_map(|unit| Some((unit.unit?, u64::from(unit.tokens_before))))
         .collect();
-    // Sums up to each unit, so that the sum of a reason's units needs no walk over them: many
+    // Cumulative sums, so that the tokens of a reason's units are found without a loop over them: many
     // reasons may name all units.
     let (numbers, up_to): (Vec<usize>, Vec<u64>) = sizes
         .iter()
@@ -158,7 +158,7 @@ fn reasons(run: &Run) -> Markup {
                 thead { tr { th scope="col" { "code" } th scope="col" class="number" { "units" } @if !sizes.is_empty() { th scope="col" class="number" { "tokens before" } } } }
                 tbody {
                     @for (code, (units, tokens)) in sums.iter().take(CODES) {
-                        tr { th scope="row" { (Foreign(code)) } td class="number" { (number(*units)) } @if !sizes.is_empty() { td class="number" { (number(*tokens)) } } }
+                        tr { th scope="row" { (Untrusted(code)) } td class="number" { (number(*units)) } @if !sizes.is_empty() { td class="number" { (number(*tokens)) } } }
                     }
                 }
             } }
@@ -168,7 +168,7 @@ fn reasons(run: &Run) -> Markup {
 }
 
 impl Ended {
-    /// Whether it is to be seen at a glance.
+    /// Returns whether the attempt failed, which the page highlights.
     pub(crate) fn is_bad(&self) -> bool {
         matches!(self.result.as_str(), "fault" | "failure" | "host")
     }
@@ -184,7 +184,7 @@ impl Ended {
     }
 }
 
-/// A code, and the numbers beside it.
+/// Returns the code of a fault or failure, and its numbers.
 fn coded<const MOST: usize>(members: &Members<Scalar, MOST>, name: &str) -> String {
     let code = match members.get(name) {
         Some(Scalar::Text(code)) => code.as_str(),
@@ -221,15 +221,15 @@ fn row(attempt: &Attempt) -> Markup {
     html! {
         tr {
             th scope="row" class="wide" {
-                (Foreign(&attempt.strategy))
+                (Untrusted(&attempt.strategy))
                 @if let Some(component) = &attempt.component {
                     div class="muted small" {
-                        span title=(figures::shortened(&component.content_hash)) { (super::words::label(&component.content_hash, 20)) } ", " (figures::bytes(component.bytes)) ", " (Foreign(&component.contract))
-                        @if !component.permissions.is_empty() { ", may reach: " (Foreign(&permissions(component))) }
+                        span title=(figures::shortened(&component.content_hash)) { (super::words::label(&component.content_hash, 20)) } ", " (figures::bytes(component.bytes)) ", " (Untrusted(&component.contract))
+                        @if !component.permissions.is_empty() { ", may reach: " (Untrusted(&permissions(component))) }
                     }
                 }
             }
-            td { span class=(class) { (Foreign(&attempt.result.text())) } }
+            td { span class=(class) { (Untrusted(&attempt.result.text())) } }
             td class="number" { @match attempt.usage.fuel { Some(fuel) => (number(fuel)), None => "–" } }
             td class="number" { (time(attempt.usage.time_us)) }
             td class="number" { @if attempt.usage.memory_bytes > 0 { (figures::bytes(attempt.usage.memory_bytes)) } @else { "–" } }
@@ -238,9 +238,9 @@ fn row(attempt: &Attempt) -> Markup {
                 (number(model.calls)) " questions, " (number(model.input_tokens)) " tokens in, " (number(model.output_tokens)) " out"
                 @if let Some(cost) = model.cost { ", " (format!("{cost:.4}")) }
             } @else { "–" } }
-            // Words among them may quote the conversation.
+            // Metrics that are texts are left out, because they may quote the conversation.
             td class="small" { @for (index, metric) in attempt.metrics.iter().filter(|metric| !matches!(metric.value, Scalar::Text(_))).take(CODES).enumerate() {
-                @if index > 0 { ", " } (Foreign(&metric.name)) " " (figure(&metric.value))
+                @if index > 0 { ", " } (Untrusted(&metric.name)) " " (figure(&metric.value))
             } }
         }
     }
@@ -265,24 +265,25 @@ fn repairs(receipt: &Receipt) -> Markup {
         @if !receipt.repairs.is_empty() {
             h3 { "Repaired first" }
             ul { @for repair in receipt.repairs.iter().take(CODES) {
-                li { @if repair.message > 0 { "message " (repair.message) ": " } (Foreign(&repair.what)) " (" (Foreign(&repair.rule)) ")" }
+                li { @if repair.message > 0 { "message " (repair.message) ": " } (Untrusted(&repair.what)) " (" (Untrusted(&repair.rule)) ")" }
             } }
         }
         @if !receipt.violations.is_empty() {
             h3 { "Broken rules" }
             ul { @for violation in receipt.violations.iter().take(CODES) {
-                li { (Foreign(&violation.rule)) @if let Some(severity) = &violation.severity { " (" (Foreign(severity)) ")" } }
+                li { (Untrusted(&violation.rule)) @if let Some(severity) = &violation.severity { " (" (Untrusted(severity)) ")" } }
             } }
         }
     }
 }
 
-/// Whether the page shows this file name exactly. A name that is not UTF-8 has replacement characters.
+/// Returns whether the page shows this file name exactly. A name that is not UTF-8 has replacement
+/// characters.
 fn is_shown_exactly(name: &str) -> bool {
     figures::cleaned(name) == name && !name.contains(char::REPLACEMENT_CHARACTER)
 }
 
-/// Removed content, with the commands that retrieve it.
+/// Returns the list of archived content, with the commands that retrieve it.
 fn retrieval(receipt: &Receipt, file: &str) -> Markup {
     let units = receipt.archive.iter().flat_map(|archive| archive.iter());
     let units = units.map(|of| (format!("unit {}", of.unit), of.reference.as_str()));
@@ -297,12 +298,12 @@ fn retrieval(receipt: &Receipt, file: &str) -> Markup {
     let repaired = receipt.originals.iter();
     let repaired = match repaired.filter(|of| of.reference.is_some()).count() {
         0 => 0,
-        // Where one is stored, all are, listed or not.
+        // If one original is stored, all are, whether the receipt lists them or not.
         listed => listed.max(receipt.original_count),
     };
     let stored = stored.saturating_add(repaired);
-    let left: Vec<(String, &str)> = units.chain(originals).take(columns::MOST).collect();
-    // On standard input it had no name.
+    let listed: Vec<(String, &str)> = units.chain(originals).take(columns::MOST).collect();
+    // A receipt from standard input has no name.
     let name = if file == "-" { "RECEIPT" } else { file };
     html! {
         @if receipt.undo.is_some() {
@@ -310,22 +311,22 @@ fn retrieval(receipt: &Receipt, file: &str) -> Markup {
             @if is_shown_exactly(name) {
                 p { "The original conversation: " code { "baler undo " (quoted(name)) } }
             } @else {
-                p { "The original conversation: " code { "baler undo" } ", with this file, whose name holds what cannot be shown." }
+                p { "The original conversation: " code { "baler undo" } ", with this file, whose name holds characters that cannot be shown." }
             }
         } @else if receipt.outcome.as_str() == "compacted" {
             h3 { "Restore and retrieve" }
-            p class="changed" { "There was no archive: what was removed is lost." }
+            p class="changed" { "There was no archive: the removed content is lost." }
         }
-        @if !left.is_empty() {
+        @if !listed.is_empty() {
             details {
                 summary { (count(stored, "entry").replace("entrys", "entries")) " in the archive" }
                 div class="scroll" { table {
                     thead { tr { th scope="col" { "what" } th scope="col" { "command" } } }
-                    tbody { @for (what, of) in &left {
+                    tbody { @for (what, of) in &listed {
                         tr { th scope="row" { (what) } td { @match reference(of) { Some(of) => code { "baler expand " (of) }, None => span class="bad" { "not a reference" } } } }
                     } }
                 } }
-                @if stored > left.len() { p class="muted" { (number((stored - left.len()) as u64)) " more are not shown." } }
+                @if stored > listed.len() { p class="muted" { (number((stored - listed.len()) as u64)) " more are not shown." } }
             }
         }
     }

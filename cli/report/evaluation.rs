@@ -1,4 +1,4 @@
-//! What `baler eval` measured, as charts.
+//! The section of a page about an evaluation (`baler eval`): charts of what was measured.
 
 use anyhow::anyhow;
 use maud::{Markup, html};
@@ -8,16 +8,16 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::bounded::{List, Text};
 use super::chart::{Chart, Interval, Panel, Row};
-use super::words::Foreign;
+use super::words::Untrusted;
 use crate::figures::{count, number};
 
-/// The most figures by set, strategy and budget; a browser wants no more points.
+/// The most combinations of set, strategy and budget. More points would slow a browser down.
 const ROWS: usize = 20_000;
 
-/// The most sets; each has charts of its own.
+/// The most sets. Each has its own charts.
 const SETS: usize = 200;
 
-/// What is shown of an evaluation's JSON (`eval/src/table.rs`).
+/// The fields of an evaluation's JSON that are shown (`eval/src/table.rs` writes them).
 #[derive(Deserialize)]
 pub(crate) struct Evaluation {
     summary: List<Measured, ROWS>,
@@ -28,14 +28,14 @@ pub(crate) struct Evaluation {
 
 #[derive(Deserialize)]
 struct Measured {
-    /// A share of the history; 0 at recorded compactions.
+    /// The budget as a share of the history, from 0 to 1; 0 at recorded compactions.
     budget: f64,
     strategy: Text,
     set: Text,
     figures: Figures,
 }
 
-/// Those that are charted.
+/// The figures that are charted.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Figures {
@@ -62,7 +62,7 @@ struct Conversation {
     skipped: Option<IgnoredAny>,
 }
 
-/// A figure that is charted: its name in JSON and of its file, in words, and what is counted.
+/// A figure that is charted: its name in JSON and in file names, its title, and the caption of its axis.
 pub(crate) struct Figure {
     pub(crate) name: &'static str,
     words: &'static str,
@@ -92,12 +92,12 @@ pub(crate) const FIGURES: [Figure; 4] = [
     },
 ];
 
-/// What stands for all sets together.
+/// The name of the set that combines all sets.
 const ALL: &str = "all";
 
 impl Evaluation {
-    /// Fails where a budget is none, and where there is more than a page can show: of rows, or of points in its charts, which
-    /// have a place for every strategy at every budget of every set.
+    /// Fails if a budget is invalid, or if there is more than a page can show: too many rows, or too many
+    /// points in the charts, which have a place for every strategy at every budget of every set.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.summary.check("summary")?;
         self.baselines.check("baselines")?;
@@ -128,7 +128,7 @@ impl Evaluation {
         Ok(())
     }
 
-    /// One figure by budget.
+    /// Returns the chart of a figure by budget.
     pub(crate) fn chart(&self, figure: &Figure, set: &str) -> Chart<'_> {
         let strategies = self.strategies();
         let mut budgets: Vec<f64> = self.summary.iter().map(|row| row.budget).collect();
@@ -183,7 +183,8 @@ impl Evaluation {
             .any(|baseline| baseline.as_str() == name)
     }
 
-    /// Baselines first, for the rest in the order in which they were run.
+    /// Returns the names of the strategies: baselines first, then the others in the order in which they were
+    /// run.
     fn strategies(&self) -> Vec<&str> {
         let mut seen = HashSet::new();
         let mut names: Vec<&str> = self
@@ -204,16 +205,16 @@ impl Evaluation {
         sets
     }
 
-    /// Its part of a page.
+    /// Returns the section of a page.
     pub(crate) fn section(&self, file: &str, id: usize) -> Markup {
         let skipped = self.conversations.iter();
         let skipped = skipped.filter(|of| of.skipped.is_some()).count();
         let sets = self.sets();
         html! {
             section id={ "f" (id) } {
-                h2 { "Evaluation " code { (Foreign(file)) } }
+                h2 { "Evaluation " code { (Untrusted(file)) } }
                 p {
-                    (self.conversations.len() - skipped) " of " (count(self.conversations.len(), "conversation")) " measured, in " (count(sets.len(), "set")) "; of the others too little was needed later, or they could not be used. "
+                    (self.conversations.len() - skipped) " of " (count(self.conversations.len(), "conversation")) " measured, in " (count(sets.len(), "set")) "; in the others too little was needed later, or they could not be used. "
                     "A dot is the mean over cuts, conversations and sets; a whisker the interval of 95 % of a bootstrap over conversations. Hollow: baselines of equal size."
                 }
                 @if self.summary.is_empty() { p class="muted" { "Nothing was measured." } }
@@ -223,7 +224,7 @@ impl Evaluation {
                         h3 { "By set" }
                         @for set in sets {
                             details {
-                                summary { (Foreign(set)) }
+                                summary { (Untrusted(set)) }
                                 @for of in &FIGURES[..2] { (figure(&self.chart(of, set))) }
                             }
                         }

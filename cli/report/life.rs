@@ -1,19 +1,19 @@
-//! Several compactions in their order: how a conversation grew and was made smaller.
+//! The section of a page about several compactions of one conversation: how it grew and was compacted.
 
 use maud::{Markup, html};
 
 use super::read::Run;
-use super::words::{Foreign, Px, share};
+use super::words::{Px, Untrusted, share};
 use crate::figures::number;
 
 const LEFT: f64 = 72.0;
 const WIDTH: f64 = 960.0;
 const HIGH: f64 = 220.0;
 const TOP: f64 = 24.0;
-/// Room below the axis for numbers.
+/// The height of the numbers below the axis.
 const BELOW: f64 = 30.0;
 
-/// A run with the name of its file and the place of its section.
+/// A run, with the number of its section and the name of its file.
 pub(crate) type Named<'a> = (usize, &'a str, &'a Run);
 
 pub(crate) fn section(runs: &[Named<'_>]) -> Markup {
@@ -42,7 +42,7 @@ fn svg(runs: &[Named<'_>]) -> Markup {
     let most = all.max().unwrap_or(0).max(1);
     let y = |tokens: u32| TOP + HIGH - f64::from(tokens) / f64::from(most) * HIGH;
     let pitch = (WIDTH - LEFT - 24.0) / runs.len() as f64;
-    // The fall is steep, the way up to the next one is not.
+    // A compaction is drawn as a steep fall, the growth up to the next one as a gentle slope.
     let x = |index: usize| {
         let before = LEFT + (index as f64 + 0.6) * pitch;
         [before, before + (pitch * 0.2).min(24.0)]
@@ -98,9 +98,9 @@ fn table(runs: &[Named<'_>]) -> Markup {
                 @for (id, file, run) in runs {
                     @let receipt = &run.receipt;
                     tr {
-                        th scope="row" class="file" { a href={ "#f" (id) } { (id) " " (Foreign(file)) } }
-                        td { (Foreign(&receipt.outcome)) }
-                        td { (Foreign(receipt.strategy.as_deref().unwrap_or("–"))) @if receipt.fell_back { " " span class="changed" { "fallback" } } }
+                        th scope="row" class="file" { a href={ "#f" (id) } { (id) " " (Untrusted(file)) } }
+                        td { (Untrusted(&receipt.outcome)) }
+                        td { (Untrusted(receipt.strategy.as_deref().unwrap_or("–"))) @if receipt.fell_back { " " span class="changed" { "fallback" } } }
                         td class="number" { (number(receipt.tokens.before)) }
                         td class="number" { (number(receipt.tokens.after)) }
                         td class="number muted" { (share(receipt.tokens.after.into(), receipt.tokens.before.into())) }

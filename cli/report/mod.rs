@@ -1,6 +1,5 @@
-//! A page for people, made of receipts and evaluations: it needs nothing but itself, runs
-//! nothing, and holds no text of a message. Every value on it may be untrusted; markup
-//! escapes it.
+//! Report pages, made of receipts and evaluations. A page is self-contained, runs no script and holds no text
+//! of a message. Every value on it may be untrusted; the markup escapes it.
 
 mod bounded;
 mod chart;
@@ -19,11 +18,11 @@ pub(crate) use read::{Source, source};
 
 const STYLE: &str = include_str!("page.css");
 
-/// Nothing is loaded and nothing runs, whatever got onto the page.
+/// Forbids the browser to load or run anything, even if a value was not escaped.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// The page of these files, in their order.
+/// Returns the page of these files, in their order.
 pub(crate) fn page(sources: &[(String, Source)]) -> String {
     let runs: Vec<life::Named<'_>> = sources
         .iter()
@@ -71,13 +70,13 @@ pub(crate) fn page(sources: &[(String, Source)]) -> String {
     page.into_string() + "\n"
 }
 
-/// The charts of an evaluation as files: their content, in the order of [`chart_files`].
+/// Returns the contents of the chart files of an evaluation, in the order of [`chart_files`].
 #[cfg(feature = "eval")]
 pub(crate) fn charts(evaluation: &Evaluation) -> impl Iterator<Item = String> {
     evaluation.all().map(|(_, chart)| chart.file())
 }
 
-/// The names of these files.
+/// Returns the names of the chart files.
 #[cfg(feature = "eval")]
 pub(crate) fn chart_files() -> impl Iterator<Item = String> {
     let figures = evaluation::FIGURES.iter();

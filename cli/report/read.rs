@@ -1,4 +1,4 @@
-//! What a file says, as far as a report shows it. A file may come from anybody.
+//! Reads the fields of receipts and evaluations that a report shows. The files are untrusted.
 
 use std::fmt;
 use std::path::Path;
@@ -12,25 +12,25 @@ use super::bounded::{List, Members, Scalar, Text};
 use super::evaluation::Evaluation;
 use crate::files;
 
-/// The version of receipts that is known.
+/// The version of receipts that this baler reads.
 const VERSION: u64 = 1;
 
-/// The most units or messages that are told of one by one. A conversation of so many has a gigabyte.
+/// The most entries of lists of units or messages. A conversation with that many has a gigabyte.
 const MANY: usize = 1_000_000;
 
-/// The most reasons, and the most figures of a strategy: five times what a host takes by default.
+/// The most reasons, and the most metrics of a strategy: five times the host's default limit.
 const ANNOTATIONS: usize = 100_000;
 
-/// The most of what there are a few of: strategies that were tried, permissions, stages of a run.
+/// The most entries of short lists: strategies that were tried, permissions, stages of a run.
 const FEW: usize = 1_000;
 
-/// One file.
+/// The content of a file.
 pub(crate) enum Source {
     Run(Box<Run>),
     Evaluation(Evaluation),
 }
 
-/// A compaction, or that there was none.
+/// A run of `baler compact`, whether it compacted or not.
 #[derive(Deserialize)]
 pub(crate) struct Run {
     pub(crate) receipt: Receipt,
@@ -38,7 +38,7 @@ pub(crate) struct Run {
     pub(crate) units: Option<List<Unit, MANY>>,
 }
 
-/// A unit, or a text that was inserted (`cli/strip.rs` writes it).
+/// A unit, or an inserted text (`cli/strip.rs` writes it).
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Unit {
@@ -62,7 +62,7 @@ pub(crate) enum UnitOutcome {
     Inserted,
 }
 
-/// What is shown of a receipt (`host/src/receipt.rs`). What strategies say in words is not.
+/// The fields of a receipt that are shown (`host/src/receipt.rs`). Strategies' free-text messages are not.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Receipt {
@@ -86,7 +86,7 @@ pub(crate) struct Receipt {
     pub(crate) repairs: List<Repair, MANY>,
     #[serde(default)]
     pub(crate) originals: List<Original, MANY>,
-    /// How many there are, listed or not.
+    /// The number of originals, including those that are not listed.
     #[serde(default)]
     pub(crate) original_count: usize,
     #[serde(default)]
@@ -210,7 +210,7 @@ pub(crate) struct Metric {
     pub(crate) value: Scalar,
 }
 
-/// As much as tells the kinds of files apart.
+/// The members that distinguish the kinds of files.
 #[derive(Deserialize)]
 struct Shape {
     receipt: Option<Head>,
@@ -221,9 +221,9 @@ struct Shape {
     contents: Option<IgnoredAny>,
 }
 
-/// What stands at `receipt`: a whole receipt, or the version of the one that the file is.
+/// The value of the member `receipt`: a whole receipt, or, if the file itself is a receipt, its version.
 enum Head {
-    /// With its version, where it has one.
+    /// A receipt, with its version if it has one.
     Receipt(Option<u64>),
     Version(Option<u64>),
 }
@@ -289,7 +289,7 @@ fn whole(value: &Scalar) -> Option<u64> {
 }
 
 impl Run {
-    /// Fails where a list is longer than baler writes one.
+    /// Fails if a list is longer than baler writes it.
     fn check(&self) -> anyhow::Result<()> {
         if let Some(units) = &self.units {
             units.check("units")?;
@@ -318,44 +318,45 @@ impl Attempt {
         if let Some(component) = &self.component {
             component.permissions.check("permissions")?;
         }
-        for (name, told) in [
+        for (name, members) in [
             ("fault", &self.result.fault),
             ("failure", &self.result.failure),
         ] {
-            if let Some(told) = told {
-                told.check(name)?;
+            if let Some(members) = members {
+                members.check(name)?;
             }
         }
         self.metrics.check("metrics")
     }
 }
 
-const WANTED: &str =
+/// The kinds of files that a report accepts, for error messages.
+const ACCEPTED: &str =
     "give what `baler compact --json` prints, a receipt, or what `baler eval --json FILE` writes";
 
-/// Finds out what a file is, and reads it.
+/// Detects the kind of a file, and reads it.
 pub(crate) fn source(file: &Path, bytes: &[u8]) -> anyhow::Result<Source> {
     let shown = file.display();
     let bytes = files::without_byte_order_mark(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Err(anyhow!("`{shown}` is empty; {WANTED}"));
+        return Err(anyhow!("`{shown}` is empty; {ACCEPTED}"));
     }
     let shape = match serde_json::from_slice::<Shape>(bytes) {
         Ok(shape) => shape,
         Err(error) if error.is_eof() => {
             return Err(anyhow!(
-                "`{shown}` ends too early, in line {}: it is not whole; {WANTED}",
+                "`{shown}` ends too early, in line {}: it is not complete; {ACCEPTED}",
                 error.line()
             ));
         }
         Err(error) if error.is_data() => {
             return Err(anyhow!(
-                "`{shown}` is neither a receipt nor an evaluation; {WANTED}"
+                "`{shown}` is neither a receipt nor an evaluation; {ACCEPTED}"
             ));
         }
         Err(error) => {
             return Err(anyhow!(
-                "`{shown}` is not JSON: line {}, column {}; {WANTED}",
+                "`{shown}` is not JSON: line {}, column {}; {ACCEPTED}",
                 error.line(),
                 error.column()
             ));
@@ -383,19 +384,19 @@ pub(crate) fn source(file: &Path, bytes: &[u8]) -> anyhow::Result<Source> {
             Ok(Source::Evaluation(evaluation))
         }
         _ if shape.messages.is_some() || shape.input.is_some() || shape.contents.is_some() => Err(
-            anyhow!("`{shown}` is a conversation, not what was done to it; {WANTED}"),
+            anyhow!("`{shown}` is a conversation, not a receipt or an evaluation; {ACCEPTED}"),
         ),
         _ => Err(anyhow!(
-            "`{shown}` is neither a receipt nor an evaluation; {WANTED}"
+            "`{shown}` is neither a receipt nor an evaluation; {ACCEPTED}"
         )),
     }
 }
 
-/// Which file it was that had too much of something, or a value that baler never writes.
+/// Adds the file name to an error about a list that is too long, or about a value that baler never writes.
 fn bounded(file: &Path, checked: anyhow::Result<()>) -> anyhow::Result<()> {
     checked.with_context(|| {
         format!(
-            "`{}` cannot be shown, as it has what baler does not write",
+            "`{}` cannot be shown, because baler did not write it in this form",
             file.display()
         )
     })
@@ -406,19 +407,19 @@ fn check_version(file: &Path, version: Option<u64>) -> anyhow::Result<()> {
     match version {
         Some(VERSION) => Ok(()),
         Some(other) => Err(anyhow!(
-            "`{shown}` is a receipt of another version than {VERSION}, which is all that this baler reads: {other}"
+            "`{shown}` is a receipt of another version than {VERSION}, the only one that this baler reads: {other}"
         )),
         None => Err(anyhow!(
-            "`{shown}` has a receipt without a version; {WANTED}"
+            "`{shown}` has a receipt without a version; {ACCEPTED}"
         )),
     }
 }
 
-/// What the reader says is wrong may quote the file, so only the place is told.
+/// Reads a value. The reader's message may quote the file, so the error says only where it is wrong.
 fn exactly<T: DeserializeOwned>(file: &Path, what: &str, bytes: &[u8]) -> anyhow::Result<T> {
     serde_json::from_slice(bytes).map_err(|error| {
         anyhow!(
-            "`{}` cannot be read: {what} has another form than this baler writes, seen at line {}, column {}",
+            "`{}` cannot be read: {what} has another form than this baler writes, at line {}, column {}",
             file.display(),
             error.line(),
             error.column()

@@ -1,16 +1,16 @@
-//! Words and numbers on a page. Markup escapes every value; here is what else they need.
+//! Formats texts and numbers for a page. The markup escapes every value; this module shortens and cleans it.
 
 use maud::Render;
 
 use crate::figures;
 
-/// Nobody's name is longer.
+/// The most characters that are shown of a name.
 const LENGTH: usize = 120;
 
 /// Untrusted text, without invisible characters and changes of direction, shortened to 120 characters.
-pub(crate) struct Foreign<'a>(pub(crate) &'a str);
+pub(crate) struct Untrusted<'a>(pub(crate) &'a str);
 
-impl Render for Foreign<'_> {
+impl Render for Untrusted<'_> {
     fn render_to(&self, buffer: &mut String) {
         label(self.0, LENGTH).render_to(buffer);
     }
@@ -25,7 +25,7 @@ pub(crate) fn label(text: &str, length: usize) -> String {
     text.chars().take(length - 1).chain(['…']).collect()
 }
 
-/// A length in a drawing.
+/// A length in a chart, in pixels.
 pub(crate) struct Px(pub(crate) f64);
 
 impl Render for Px {
@@ -35,7 +35,7 @@ impl Render for Px {
     }
 }
 
-/// What share of `whole` something is, as a percentage.
+/// Returns `part` as a percentage of `whole`.
 pub(crate) fn share(part: f64, whole: f64) -> String {
     if whole <= 0.0 {
         return "–".to_owned();
@@ -43,8 +43,7 @@ pub(crate) fn share(part: f64, whole: f64) -> String {
     format!("{:.0} %", part / whole * 100.0)
 }
 
-/// A word of a command that a shell takes as it is: what a person copies must do no more than
-/// it says.
+/// Returns a word quoted for a shell, so that a copied command does only what it seems to do.
 pub(crate) fn quoted(word: &str) -> String {
     let word = if word.starts_with('-') && word != "-" {
         format!("./{word}")
@@ -58,7 +57,7 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A reference, where it is one. Only such a one may stand in a command.
+/// Returns the text if it is a reference: only then may it be part of a command.
 pub(crate) fn reference(text: &str) -> Option<&str> {
     let is_one =
         (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -70,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copied_command_does_no_more_than_it_says() {
+    fn commands_quote_words_and_take_only_references() {
         assert_eq!(quoted("runs/a.json"), "runs/a.json");
         assert_eq!(quoted("-rf"), "./-rf");
         assert_eq!(quoted("it's; rm *"), r"'it'\''s; rm *'");

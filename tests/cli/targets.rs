@@ -451,7 +451,7 @@ fn no_result_of_any_command_replaces_what_an_archive_keeps() {
         let marker = format!("{folder}/baler-archive");
         symlink(bench.path(&entry), bench.path("link.json")).expect("a link");
         let new = format!("{folder}/undo/new.json");
-        let own = "that is an archive's own";
+        let own = "names a file of an archive";
         let before = (text(&bench, &entry), text(&bench, &marker));
         for target in [&*entry, &*marker, "link.json", &*new] {
             for option in ["-o", "--receipt"] {

@@ -141,7 +141,7 @@ fn impossible_undo_is_reported_with_its_reason() {
         .says(&["nothing to undo: that run changed nothing"]);
     compact_with_receipt(&bench, &input, "off.json", &["--archive", "off"])
         .ends(0)
-        .says(&["what was removed is lost: there is no archive"]);
+        .says(&["the removed content is lost: there is no archive"]);
     bench
         .run(&["undo", "off.json"])
         .ends(2)
@@ -149,7 +149,7 @@ fn impossible_undo_is_reported_with_its_reason() {
     bench
         .run(&["undo", &input])
         .ends(5)
-        .says(&["not a receipt; give what `--receipt` wrote"]);
+        .says(&["not a receipt; give the file that `--receipt` wrote"]);
     compact_with_receipt(&bench, &input, "receipt.json", &["--archive", "one"]).ends(0);
     compact_with_receipt(
         &bench,

@@ -264,7 +264,7 @@ async fn tiered_leaves_out_old_thinking_where_that_is_enough() {
         .iter()
         .map(|reason| reason.code.as_str())
         .collect();
-    assert_eq!(codes, ["removed"; 3]);
+    assert_eq!(codes, ["parts-removed"; 3]);
 }
 
 #[tokio::test]

@@ -36,7 +36,7 @@ impl Hostile for LeakThroughCodes {
                     value: Value::Count(1),
                 },
                 Metric {
-                    name: "dropped".to_owned(),
+                    name: "removed".to_owned(),
                     value: Value::Text(text),
                 },
             ],

@@ -14,12 +14,12 @@ struct MetricsNotFinite;
 impl Hostile for MetricsNotFinite {
     fn compact(_: Situation, _: String) -> Result<Report, Failure> {
         let names = [
-            "dropped",
+            "removed",
             "",
             "a\nb",
             "\u{1b}[2J",
             "\"},{\"",
-            "dropped",
+            "removed",
             "../../x",
             "\u{202e}",
         ];

@@ -23,8 +23,8 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// Adds a line, whole or not at all: after half a line, which a full disk would leave, the next line would be
-    /// unreadable as well.
+    /// Adds a line, whole or not at all: after half a line, which a full disk would leave, the next line
+    /// would be unreadable as well.
     pub(super) fn add(&self, line: &str) -> anyhow::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let mut write = || -> io::Result<()> {
@@ -80,8 +80,8 @@ pub(super) fn resumed(
     Ok((resumed.done, notes))
 }
 
-/// Locks the file as long as `notes` is open. Two runs would measure the same conversations, and cut off lines that the
-/// other is writing. If the file system has no locks, the run continues without one.
+/// Locks the file as long as `notes` is open. Two runs would measure the same conversations, and cut off
+/// lines that the other is writing. If the file system has no locks, the run continues without one.
 #[cfg(unix)]
 fn lock(notes: &File, file: &Path) -> Result<(), Failure> {
     match notes.try_lock() {

@@ -9,8 +9,8 @@ use baler_eval::Evaluation;
 use crate::output::{self, WholeFile};
 use crate::report;
 
-/// The files that a run writes. They are created before anything is measured, because measuring can take hours and a
-/// file may not be writable.
+/// The files that a run writes. They are created before anything is measured, because measuring can take
+/// hours and a file may not be writable.
 #[derive(Debug)]
 pub(super) struct Results {
     json: Option<WholeFile>,
@@ -32,8 +32,8 @@ impl Results {
         })
     }
 
-    /// Writes everything, the tables first. If an output cannot be written, the others still are, because they took long
-    /// to measure.
+    /// Writes everything, the tables first. If an output cannot be written, the others still are, because
+    /// they took long to measure.
     ///
     /// # Errors
     /// The error of the first output that could not be written.

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::limits::Limits;
 use crate::material::{Material, is_earlier_text};
 use crate::stats::Stats;
-use crate::text::{Past, Told, Tool, render};
+use crate::text::{Past, TextSource, Tool, render};
 use crate::turn::Turn;
 
 /// The outcome of each unit, and the text to insert.
@@ -337,7 +337,7 @@ impl<'a> Chooser<'a> {
             references: self.references(outcomes),
         };
         render(
-            &Told {
+            &TextSource {
                 context: self.context,
                 tools: &self.tools,
                 turns: &turns,

@@ -1,8 +1,8 @@
 //! Renders old turns as one text, which is joined to the task.
 //!
-//! The rules are those of ptc_runner's `SingleUserCoalesced`: the task first, then what there
-//! is to work with, what the answer has to look like, what was called and printed, what went
-//! wrong last, and how many turns are left. Beside them the newest turns stay unchanged.
+//! The rules are those of ptc_runner's `SingleUserCoalesced`. The task comes first. The text then lists
+//! tools, data and definitions, the form of the answer, what was called and printed, the last error, and how
+//! many turns are left. The newest turns stay unchanged.
 
 mod config;
 

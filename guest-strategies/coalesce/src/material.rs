@@ -57,8 +57,8 @@ impl Material {
                     });
                 self.add_earlier(index, earlier, limits);
                 let texts = users_texts(&said);
-                let told = by_author(&texts);
-                let own = told.iter().filter_map(ByAuthor::own_words).collect();
+                let authored = by_author(&texts);
+                let own = authored.iter().filter_map(ByAuthor::own_words).collect();
                 self.add_said(index, own, limits);
             }
             UnitKind::User | UnitKind::Summary => {
@@ -107,13 +107,15 @@ pub(crate) fn is_earlier_text(part: &Part) -> bool {
 /// commands or reminders.
 fn own_words(parts: &[&Part]) -> (Vec<String>, bool) {
     let texts = users_texts(parts);
-    let told = by_author(&texts);
-    let is_by_program = told.iter().any(|told| told.by_programs().is_some());
+    let authored = by_author(&texts);
+    let is_by_program = authored
+        .iter()
+        .any(|authored| authored.by_programs().is_some());
     let own = parts
         .iter()
-        .zip(&told)
-        .map(|(part, told)| match &part.content {
-            Content::Text(_) => told.own_words().unwrap_or_default(),
+        .zip(&authored)
+        .map(|(part, authored)| match &part.content {
+            Content::Text(_) => authored.own_words().unwrap_or_default(),
             _ => shown(part),
         })
         .collect();

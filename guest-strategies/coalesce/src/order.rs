@@ -1,14 +1,14 @@
-//! Order by name.
+//! Sorts by name.
 
 use std::collections::BinaryHeap;
 
-/// The places of the names, sorted by name; the same names in the order in which they come.
+/// Returns the indices of the names, sorted by name. Equal names keep their order.
 ///
-/// Of places and not of what has the names: each kind of thing to be sorted would bring a sort
-/// of its own into the component.
+/// It sorts indices and not the named values, because each sorted type would add a copy of the sort to the
+/// component.
 pub(crate) fn by_name(names: &[&str]) -> Vec<usize> {
     let places = names.iter().enumerate().map(|(place, name)| (*name, place));
-    // A heap sorts as fast as need be in a fraction of the code.
+    // A heap is fast enough, and its code is much smaller than that of a sort.
     let sorted = places
         .collect::<BinaryHeap<(&str, usize)>>()
         .into_sorted_vec();
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_names_stay_in_order() {
+    fn equal_names_keep_their_order() {
         assert_eq!(by_name(&["b", "a", "c", "a"]), [1, 3, 0, 2]);
         assert!(by_name(&[]).is_empty());
     }

@@ -1,25 +1,25 @@
-//! Values as text, bounded in items and characters.
+//! Prints values as text with limited numbers of items and characters.
 
 use std::fmt::Write;
 
 use crate::order::by_name;
 use crate::value::{Key, Value};
 
-/// Beside a map's entries: characters that each key is thought to take.
+/// The assumed number of characters of a key of a map.
 const KEY: usize = 10;
-/// Characters for which a map may show one more entry.
+/// The number of characters per shown entry of a map.
 const ENTRY: usize = 30;
-/// The fewest characters that a shown value of a map may have.
+/// The least limit of characters for a shown value of a map.
 const LEAST: usize = 10;
 
-/// Prints values and counts what it does not show because a program keeps it to itself.
+/// Prints values, and counts the keys that the program hides.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
-    /// items of a collection that are shown
+    /// the most items of a collection that are shown
     pub items: usize,
-    /// characters of a text that are shown
+    /// the most characters of a text that are shown
     pub characters: usize,
-    /// keys that were left out because they start with `_`
+    /// the number of keys left out because they start with `_`
     pub hidden: u64,
 }
 
@@ -32,7 +32,7 @@ impl Printer {
         }
     }
 
-    /// The value as text.
+    /// Returns the value as text.
     pub(crate) fn print(&mut self, value: &Value) -> String {
         let characters = self.characters;
         self.within(value, characters)
@@ -100,7 +100,7 @@ impl Printer {
     }
 }
 
-/// At most ten decimals and at least one.
+/// Returns a number with one to ten decimals.
 fn float(value: f64) -> String {
     if value.is_nan() {
         return "##NaN".to_owned();
@@ -116,7 +116,7 @@ fn float(value: f64) -> String {
     }
 }
 
-/// The text in quotes, cut where it has more characters than that.
+/// Returns the text in quotes, cut to `characters` characters.
 fn quoted(text: &str, characters: usize) -> String {
     let mut printed = String::from("\"");
     let mut left = text.chars();

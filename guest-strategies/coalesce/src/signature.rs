@@ -1,4 +1,4 @@
-//! The language of signatures: `(name :type, …) -> :type`, or only the type.
+//! Signatures in the form `(name :type, …) -> :type`, or only the type.
 
 mod parse;
 
@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use crate::value::Value;
 
-/// What a tool takes and gives, or what an answer has to look like.
+/// The parameters and the return type of a tool, or the form of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Signature {
     pub params: Vec<(String, Type)>,
@@ -24,7 +24,7 @@ pub(crate) enum Type {
     Map(Vec<(String, Type)>),
 }
 
-/// A type that has a name of its own.
+/// A type with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Basic {
     String,
@@ -36,7 +36,7 @@ pub(crate) enum Basic {
     Map,
 }
 
-/// How a type is written.
+/// Whether types are written with colons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Colons {
     With,
@@ -44,12 +44,12 @@ pub(crate) enum Colons {
 }
 
 impl Signature {
-    /// The signature that the text says, if it says one.
+    /// Reads a signature; `None` if the text is not one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         parse::signature(text)
     }
 
-    /// What the JSON Schema of a tool's arguments says; nothing is known of what it gives.
+    /// Returns the signature of a tool from the JSON Schema of its arguments. The return type is unknown.
     pub(crate) fn of_schema(schema: &Value) -> Self {
         Self {
             params: schema::fields(schema),
@@ -57,7 +57,7 @@ impl Signature {
         }
     }
 
-    /// Of nothing and of anything: what an absent or a broken signature means.
+    /// Returns the signature without parameters and of any type, which replaces an absent or invalid one.
     pub(crate) fn unknown() -> Self {
         Self {
             params: Vec::new(),
@@ -65,7 +65,7 @@ impl Signature {
         }
     }
 
-    /// The parameters with their types, without colons.
+    /// Returns the parameters with their types, without colons.
     pub(crate) fn params(&self) -> String {
         fields(&self.params, Colons::Without)
     }
@@ -108,7 +108,7 @@ impl Basic {
 }
 
 impl Type {
-    /// The type as it is written.
+    /// Returns the type as text.
     pub(crate) fn text(&self, colons: Colons) -> String {
         let colon = match colons {
             Colons::With => ":",
@@ -122,7 +122,7 @@ impl Type {
         }
     }
 
-    /// A value of the type, as a program would write it.
+    /// Returns an example of the type, as a program would write it.
     pub(crate) fn example(&self) -> String {
         match self {
             Self::Basic(basic) | Self::Optional(basic) => basic.example().to_owned(),
@@ -137,7 +137,7 @@ impl Type {
         }
     }
 
-    /// The names of its fields, where it has some.
+    /// Returns the names of the fields of a map; none for other types.
     pub(crate) fn field_names(&self) -> impl Iterator<Item = &str> {
         let of = match self {
             Self::Map(of) => &of[..],

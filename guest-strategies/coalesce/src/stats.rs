@@ -16,9 +16,9 @@ pub(crate) struct Stats {
     /// keys that values have and the text does not show
     pub hidden_keys: u64,
     /// results of calls and turns that the text does not show
-    pub results_dropped: u64,
+    pub results_removed: u64,
     /// tools, data, definitions and messages of the user beyond the limit
-    pub entries_dropped: u64,
+    pub entries_removed: u64,
     /// turns that stay unchanged
     pub recent_turns_kept: u64,
     /// how often the limits were halved so that the text fits
@@ -48,21 +48,21 @@ impl Stats {
         "turns-compressed",
         "tool-calls-total",
         "tool-calls-shown",
-        "tool-calls-dropped",
+        "tool-calls-removed",
         "printlns-total",
         "printlns-shown",
-        "printlns-dropped",
+        "printlns-removed",
         "error-turns-collapsed",
         "failed-turn-calls",
         "output-rendered",
         "hidden-keys",
-        "results-dropped",
-        "entries-dropped",
+        "results-removed",
+        "entries-removed",
         "recent-turns-kept",
         "shortened",
     ];
 
-    /// The report with these figures. They are the same fields whether something happened or
+    /// Returns the report with these metrics, which are the same fields whether anything was compacted or
     /// not.
     pub(crate) fn report(&self, report: Report) -> Report {
         report
@@ -71,16 +71,16 @@ impl Stats {
             .with_count("turns-compressed", self.turns_compressed)
             .with_count("tool-calls-total", self.calls.total)
             .with_count("tool-calls-shown", self.calls.shown)
-            .with_count("tool-calls-dropped", self.calls.total - self.calls.shown)
+            .with_count("tool-calls-removed", self.calls.total - self.calls.shown)
             .with_count("printlns-total", self.prints.total)
             .with_count("printlns-shown", self.prints.shown)
-            .with_count("printlns-dropped", self.prints.total - self.prints.shown)
+            .with_count("printlns-removed", self.prints.total - self.prints.shown)
             .with_count("error-turns-collapsed", self.error_turns_collapsed)
             .with_count("failed-turn-calls", self.failed_turn_calls)
             .with_metric("output-rendered", Value::Flag(self.output_rendered))
             .with_count("hidden-keys", self.hidden_keys)
-            .with_count("results-dropped", self.results_dropped)
-            .with_count("entries-dropped", self.entries_dropped)
+            .with_count("results-removed", self.results_removed)
+            .with_count("entries-removed", self.entries_removed)
             .with_count("recent-turns-kept", self.recent_turns_kept)
             .with_count("shortened", self.shortened)
     }

@@ -1,4 +1,4 @@
-//! Turns, from the conversation or from the program.
+//! Turns: read from the steps of the conversation, or provided by the program.
 
 use baler_strategy::{Content, Message, Role, ToolCall, ToolOutput};
 
@@ -10,20 +10,20 @@ use crate::value::Value;
 /// The tool whose outputs are printed lines.
 pub(crate) const PRINTLN: &str = "println";
 
-/// Characters of an error that are shown.
+/// The most characters that are shown of an error.
 const ERROR: usize = 1000;
-/// Limits of a printed value in a program or an error.
+/// The most items, and the most characters, of a value in a program or an error.
 const ITEMS: usize = 10;
 const CHARACTERS: usize = 400;
 
-/// A completed turn: one response of the model and what came of it.
+/// A completed turn: one response of the model and its results.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Turn {
     pub calls: Vec<Call>,
     pub prints: Vec<String>,
-    /// what went wrong, where it failed
+    /// the error, if the turn failed
     pub failure: Option<Failed>,
-    /// what it came to itself, beside the results of its calls
+    /// whether the turn has a result of its own, in addition to the results of its calls
     pub has_result: bool,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Turn {
 pub(crate) struct Call {
     pub name: String,
     pub arguments: Value,
-    /// what came back, as text
+    /// the result as text
     pub result: Option<String>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Failed {
 }
 
 impl Turn {
-    /// The turn that a step of the conversation is. Of results it takes so many characters.
+    /// Returns the turn of a step. Of each result it keeps `excerpt` characters.
     pub(crate) fn of_step(messages: &[Message], excerpt: usize) -> Self {
         let parts = || messages.iter().flat_map(|message| &message.parts);
         let outputs: Vec<&ToolOutput> = parts()
@@ -53,7 +53,7 @@ impl Turn {
                 _ => None,
             })
             .collect();
-        // What the user says beside outputs is no reply of the model's.
+        // Text of the user next to outputs is not a reply of the model.
         let mut replies = messages
             .iter()
             .filter(|message| message.role != Role::User)
@@ -92,7 +92,7 @@ impl Turn {
         turn
     }
 
-    /// The turn as the program tells it.
+    /// Returns the turn that the program provides.
     pub(crate) fn of_program(turn: &TurnOfProgram, excerpt: usize) -> Self {
         let result = |value: &Value| match value {
             Value::Text(text) => cut(text, excerpt),
@@ -122,7 +122,7 @@ impl Turn {
     }
 }
 
-/// The output of a call: by its id, or else by its place.
+/// Returns the output of a call: by its id, or, if it has none, by its position.
 fn answer<'a>(call: &ToolCall, place: usize, outputs: &[&'a ToolOutput]) -> Option<&'a ToolOutput> {
     if call.id.is_empty() {
         return outputs.get(place).copied();
@@ -133,8 +133,8 @@ fn answer<'a>(call: &ToolCall, place: usize, outputs: &[&'a ToolOutput]) -> Opti
         .copied()
 }
 
-/// The calls as a program, a line for each. Not as `name(…)`: that is how a call is shown that
-/// did not fail.
+/// Returns the calls as a program, with a line for each. The form `name(…)` is reserved for calls that did
+/// not fail.
 fn program(calls: &[Call]) -> Option<String> {
     let lines: Vec<String> = calls
         .iter()
@@ -143,7 +143,7 @@ fn program(calls: &[Call]) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// What an error says: its message, else its reason, else itself.
+/// Returns the text of an error: its message, else its reason, else the value itself.
 fn message(error: Option<&Value>) -> String {
     let Some(error) = error else {
         return "unknown".to_owned();

@@ -5,9 +5,8 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 
-/// A value as a program has it. JSON gives most of them; an object with one of three keys gives
-/// the others: `{"$keyword": "ok"}`, `{"$set": [1, 2]}`, and `{"$float": "inf"}` with `-inf` and
-/// `nan`.
+/// A value of a program. JSON expresses most of them directly, and the others as an object with one of three
+/// keys: `{"$keyword": "ok"}`, `{"$set": [1, 2]}`, and `{"$float": "inf"}` with `-inf` and `nan`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Nil,
@@ -29,7 +28,7 @@ pub(crate) enum Key {
 }
 
 impl Key {
-    /// A key of a JSON object: a keyword when it is a plain identifier, else a text.
+    /// Returns the key of a JSON object: a keyword if the name is a plain identifier, else a text.
     fn of(name: String) -> Self {
         let mut characters = name.chars();
         let starts = characters
@@ -48,14 +47,14 @@ impl Key {
         }
     }
 
-    /// What a program keeps to itself.
+    /// Returns whether the program hides the key: whether its name starts with `_`.
     pub(crate) fn is_hidden(&self) -> bool {
         self.name().starts_with('_')
     }
 }
 
 impl Value {
-    /// The name of the value's type, a collection's with its size.
+    /// Returns the name of the value's type; for a collection with its size.
     pub(crate) fn type_name(&self) -> String {
         let name = match self {
             Self::Nil => "nil",
@@ -71,7 +70,7 @@ impl Value {
         name.to_owned()
     }
 
-    /// Whether it says nothing: nil, an empty list or an empty map.
+    /// Returns whether the value is empty: nil, an empty list or an empty map.
     pub(crate) fn is_nothing(&self) -> bool {
         match self {
             Self::Nil => true,
@@ -81,7 +80,7 @@ impl Value {
         }
     }
 
-    /// The value of a key, where this is a map that has it.
+    /// Returns the value of a key, if this is a map that has it.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         let Self::Map(entries) = self else {
             return None;

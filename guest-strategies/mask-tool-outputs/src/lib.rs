@@ -29,9 +29,9 @@ impl Strategy for MaskToolOutputs {
     const DESCRIPTION: &'static str =
         "Replaces the oldest tool outputs by placeholders and keeps the newest as they are.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
-    const REASON_CODES: &'static [&'static str] = &["masked", "dropped"];
+    const REASON_CODES: &'static [&'static str] = &["masked", "removed"];
     const METRIC_NAMES: &'static [&'static str] =
-        &["outputs-masked", "tokens-saved", "units-dropped"];
+        &["outputs-masked", "tokens-saved", "units-removed"];
 
     fn check(config: &Config) -> Result<(), String> {
         config.check()
@@ -48,21 +48,21 @@ impl Strategy for MaskToolOutputs {
             room.charge(unit);
         }
         let mut masks = mask::choose(conversation, situation, config, &mut room);
-        let dropped = match config.then_drop {
+        let removed = match config.then_drop {
             true => shorten::choose(units, situation, &masks, &mut room),
             false => vec![false; units.len()],
         };
-        masks.retain(|unit, _| !dropped[*unit]);
-        if masks.is_empty() && !dropped.contains(&true) {
+        masks.retain(|unit, _| !removed[*unit]);
+        if masks.is_empty() && !removed.contains(&true) {
             return Ok(Report::unchanged("no tool output can be masked"));
         }
-        if dropped.iter().all(|dropped| *dropped) {
+        if removed.iter().all(|removed| *removed) {
             return Ok(Report::unchanged("no unit fits the budget"));
         }
         let mut builder = PlanBuilder::keeping_all(units.len());
-        for (unit, dropped) in dropped.iter().enumerate() {
-            if *dropped {
-                builder.remove(unit).reason(unit..unit + 1, "dropped");
+        for (unit, removed) in removed.iter().enumerate() {
+            if *removed {
+                builder.remove(unit).reason(unit..unit + 1, "removed");
             } else if masks.contains_key(&unit) {
                 builder.reason(unit..unit + 1, "masked");
             }
@@ -77,11 +77,11 @@ impl Strategy for MaskToolOutputs {
                     .text(mask.message, mask.part, mask.text);
             }
         }
-        let gone = dropped.iter().filter(|dropped| **dropped).count();
+        let gone = removed.iter().filter(|removed| **removed).count();
         Ok(Report::compacted(builder.build()?)
             .with_count("outputs-masked", outputs)
             .with_count("tokens-saved", tokens)
-            .with_count("units-dropped", gone as u64))
+            .with_count("units-removed", gone as u64))
     }
 }
 

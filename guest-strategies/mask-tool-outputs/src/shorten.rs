@@ -14,7 +14,7 @@ pub(crate) fn choose(
     masks: &BTreeMap<usize, Vec<Mask>>,
     room: &mut FreeBudget,
 ) -> Vec<bool> {
-    let mut dropped = vec![false; units.len()];
+    let mut removed = vec![false; units.len()];
     let is_summary = |unit: &Unit| unit.kind == UnitKind::Summary;
     let others = (0..units.len()).filter(|index| !is_summary(&units[*index]));
     let summaries = (0..units.len()).filter(|index| is_summary(&units[*index]));
@@ -23,7 +23,7 @@ pub(crate) fn choose(
     let mut any = false;
     for index in others.chain(summaries) {
         let unit = &units[index];
-        while first < units.len() && (dropped[first] || units[first].kind == UnitKind::Instructions)
+        while first < units.len() && (removed[first] || units[first].kind == UnitKind::Instructions)
         {
             first += 1;
         }
@@ -37,7 +37,7 @@ pub(crate) fn choose(
         if unit.is_protected() || !(needs_note || room.is_helped_by_removing(unit)) {
             continue;
         }
-        dropped[index] = true;
+        removed[index] = true;
         any = true;
         room.release(unit);
         // A masked unit costs less than its figures say.
@@ -45,5 +45,5 @@ pub(crate) fn choose(
             room.spend(mask.tokens, mask.bytes);
         }
     }
-    dropped
+    removed
 }

@@ -25,8 +25,8 @@ impl Strategy for SlidingWindow {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const DESCRIPTION: &'static str = "Keeps the newest units, messages or tokens, besides protected units, and removes the rest.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
-    const REASON_CODES: &'static [&'static str] = &["window", "aside", "dropped"];
-    const METRIC_NAMES: &'static [&'static str] = &["units-kept", "units-dropped", "window-tokens"];
+    const REASON_CODES: &'static [&'static str] = &["window", "aside", "removed"];
+    const METRIC_NAMES: &'static [&'static str] = &["units-kept", "units-removed", "window-tokens"];
 
     fn compact(
         conversation: &Conversation<'_>,
@@ -52,7 +52,7 @@ impl Strategy for SlidingWindow {
             let code = match run[0] {
                 UnitOutcome::Window => "window",
                 UnitOutcome::Aside => "aside",
-                UnitOutcome::Removed => "dropped",
+                UnitOutcome::Removed => "removed",
             };
             builder.reason(range.clone(), code);
             if run[0] != UnitOutcome::Removed {
@@ -67,7 +67,7 @@ impl Strategy for SlidingWindow {
         let tokens = in_window.map(|(unit, _)| u64::from(unit.tokens)).sum();
         Ok(Report::compacted(builder.build()?)
             .with_count("units-kept", kept)
-            .with_count("units-dropped", units.len() as u64 - kept)
+            .with_count("units-removed", units.len() as u64 - kept)
             .with_count("window-tokens", tokens))
     }
 }

@@ -52,7 +52,7 @@ fn the_newest_units_stay_and_protected_ones_do_not_count() {
          keep 5 step\n\
          keep 6 step\n"
     );
-    let metrics = ["units-kept", "units-dropped", "window-tokens"].map(|name| tested.count(name));
+    let metrics = ["units-kept", "units-removed", "window-tokens"].map(|name| tested.count(name));
     assert_eq!(metrics, [Some(4), Some(3), Some(200)]);
 }
 

@@ -41,7 +41,7 @@ pub fn summary_position(outcomes: &[UnitOutcome]) -> usize {
 }
 
 /// Returns the tokens of the removed units.
-fn dropped(units: &[Unit], outcomes: &[UnitOutcome]) -> u64 {
+fn removed_tokens(units: &[Unit], outcomes: &[UnitOutcome]) -> u64 {
     let pairs = units.iter().zip(outcomes);
     pairs
         .filter(|(_, outcome)| **outcome != UnitOutcome::Kept)
@@ -85,7 +85,7 @@ pub fn max_summary_tokens(
             "the budget leaves too few tokens for a summary".to_owned(),
         ));
     }
-    let gain = dropped(units, outcomes).saturating_sub(note);
+    let gain = removed_tokens(units, outcomes).saturating_sub(note);
     if gain < around + LEAST {
         return Ok(None);
     }

@@ -382,10 +382,10 @@ impl<'a> Choice<'a> {
         let mut removed = 0;
         for part in self.removed.iter().filter(|part| self.kept[part.unit]) {
             removed += 1;
-            codes[part.unit].get_or_insert("removed");
+            codes[part.unit].get_or_insert("parts-removed");
             builder.rewrite(part.unit).remove(part.message, part.part);
         }
-        let mut dropped: usize = 0;
+        let mut removed_units: usize = 0;
         let mut text = replacement
             .as_ref()
             .map(|replacement| replacement.written.text.clone());
@@ -395,13 +395,13 @@ impl<'a> Choice<'a> {
             is_summarised,
         } = replacement.unwrap_or_default();
         let code = match (is_digested, is_summarised) {
-            (false, _) => "dropped",
+            (false, _) => "removed",
             (true, false) => "digested",
             (true, true) => "summarized",
         };
         for (unit, kept) in self.kept.iter().enumerate() {
             if !kept {
-                dropped += 1;
+                removed_units += 1;
                 builder.remove(unit);
                 codes[unit] = Some(code);
                 if let Some(text) = text.take() {
@@ -414,7 +414,7 @@ impl<'a> Choice<'a> {
                 builder.reason(unit..unit + 1, code);
             }
         }
-        if dropped == units.len() && !is_digested {
+        if removed_units == units.len() && !is_digested {
             return Ok(Chosen::unchanged("no unit fits the budget"));
         }
         let work = match self.material.notes.work() {
@@ -425,7 +425,7 @@ impl<'a> Choice<'a> {
         let report = Report::compacted(builder.build()?)
             .with_count("outputs-cut", cut)
             .with_count("parts-removed", removed)
-            .with_count("units-digested", dropped as u64)
+            .with_count("units-digested", removed_units as u64)
             .with_count("digest-tokens", u64::from(written.tokens))
             .with_count("names-found", written.names.found as u64)
             .with_count("names-kept", written.names.kept as u64)

@@ -31,9 +31,9 @@ impl Strategy for TieredModel {
         "repeated",
         "superseded",
         "cut",
-        "removed",
+        "parts-removed",
         "digested",
-        "dropped",
+        "removed",
         "summarized",
     ];
     const METRIC_NAMES: &'static [&'static str] = &[

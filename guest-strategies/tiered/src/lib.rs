@@ -22,9 +22,9 @@ impl Strategy for Tiered {
         "repeated",
         "superseded",
         "cut",
-        "removed",
+        "parts-removed",
         "digested",
-        "dropped",
+        "removed",
     ];
     const METRIC_NAMES: &'static [&'static str] = &[
         "outputs-cut",

@@ -33,7 +33,7 @@ impl UnitOutcome {
             Self::Recent => Some("recent"),
             Self::Batch => Some("batch"),
             Self::Summary => Some("summary"),
-            Self::Removed => Some("dropped"),
+            Self::Removed => Some("removed"),
         }
     }
 }

@@ -35,7 +35,7 @@ impl Strategy for Trim {
         "Under pressure of turns or tokens, keeps the first request and the newest turns.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
     const REASON_CODES: &'static [&'static str] =
-        &["initial", "recent", "batch", "summary", "dropped"];
+        &["initial", "recent", "batch", "summary", "removed"];
     const METRIC_NAMES: &'static [&'static str] = &[
         "enabled",
         "triggered",
@@ -70,7 +70,7 @@ impl Strategy for Trim {
             return Ok(Decision::HostDecides);
         }
         let reason = match pressure {
-            Some(pressure) => format!("{}, but nothing to drop", pressure.name()),
+            Some(pressure) => format!("{}, but nothing to remove", pressure.name()),
             None => NO_PRESSURE.to_owned(),
         };
         Ok(Decision::Wait(reason))
@@ -100,7 +100,7 @@ impl Strategy for Trim {
         };
         let choice = choose(conversation, situation, config);
         if !choice.is_a_trim(conversation.units(), situation) {
-            return unchanged(format!("{}, but nothing to drop", pressure.name()));
+            return unchanged(format!("{}, but nothing to remove", pressure.name()));
         }
         let mut builder = PlanBuilder::removing_all(choice.outcomes.len());
         for (index, outcome) in choice.outcomes.iter().enumerate() {

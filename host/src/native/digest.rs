@@ -159,7 +159,7 @@ impl<'a> Digest<'a> {
             ("digest-tokens", MetricValue::Count(written.tokens)),
             ("window-units", count(window.count())),
             (
-                "units-dropped",
+                "units-removed",
                 count(kept.iter().filter(|kept| !**kept).count()),
             ),
             ("rules-found", count(written.rules.found)),

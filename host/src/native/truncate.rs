@@ -45,7 +45,7 @@ pub(crate) fn truncate(situation: &Situation) -> Report {
     Report {
         answer: Answer::Compacted(plan(situation, &kept, has_note)),
         metrics: vec![Metric {
-            name: "units-dropped".to_owned(),
+            name: "units-removed".to_owned(),
             value: MetricValue::Count(u32::try_from(removed).unwrap_or(u32::MAX)),
         }],
     }

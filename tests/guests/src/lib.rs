@@ -103,7 +103,7 @@ pub fn polite_introspection() -> Introspection {
         description: "Attacks the host that runs it.".to_owned(),
         config_schema: String::new(),
         reason_codes: vec!["old".to_owned()],
-        metric_names: vec!["dropped".to_owned()],
+        metric_names: vec!["removed".to_owned()],
         timeout_ms: None,
         memory_mib: None,
         fuel: None,

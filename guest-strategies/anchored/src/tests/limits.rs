@@ -92,7 +92,7 @@ fn what_the_user_wants_kept_is_handed_on() {
     );
 }
 
-/// The host shortens them where it has to; a strategy neither edits nor drops them.
+/// The host shortens them where it has to; a strategy neither edits nor removes them.
 #[test]
 fn unseen_outputs_stay_as_they_are() {
     let output = baler_strategy::testing::call("ls", "{}", &"z ".repeat(3_000));

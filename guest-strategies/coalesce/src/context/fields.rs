@@ -1,15 +1,14 @@
-//! Reading objects field by field. A derived reader says the same in ten times the code, which
-//! a component would carry along.
+//! Reads objects field by field. A derived reader would add ten times as much code to the component.
 
 use crate::value::{Key, Value};
 
-/// A value and where it stands.
+/// A value and its path.
 pub(super) struct At {
     pub value: Value,
     pub path: String,
 }
 
-/// The fields of an object, and where it stands.
+/// The fields of an object, and its path.
 pub(super) struct Fields {
     entries: Vec<(Key, Value)>,
     path: String,
@@ -17,7 +16,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// The fields of a value that has to be an object.
+    /// Returns the fields of a value; fails if it is not an object.
     pub(super) fn of(at: At) -> Result<Self, String> {
         match at.value {
             Value::Map(entries) => Ok(Self {
@@ -29,7 +28,7 @@ impl Fields {
         }
     }
 
-    /// A field, unless it is absent or null.
+    /// Returns a field and its path; `None` if it is absent or null.
     fn take(&mut self, name: &'static str) -> Option<(Value, String)> {
         self.known.push(name);
         let is_it = |(key, _): &(Key, Value)| key.name() == name;

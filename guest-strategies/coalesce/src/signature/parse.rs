@@ -1,12 +1,11 @@
-//! Reading a signature.
+//! Parses signatures.
 
 use super::{Basic, Signature, Type};
 
-/// Types that stand in each other. Nobody writes as many, and deeper ones could exhaust the
-/// stack.
+/// The deepest nesting of types. Real signatures are flatter, and deeper ones could exhaust the stack.
 const DEPTH: usize = 32;
 
-/// The signature, if the whole of the text is one.
+/// Returns the signature; `None` if the text is not exactly one signature.
 pub(super) fn signature(text: &str) -> Option<Signature> {
     let mut rest = Rest(text);
     let mut params = Vec::new();
@@ -22,7 +21,7 @@ pub(super) fn signature(text: &str) -> Option<Signature> {
     rest.is_empty().then_some(Signature { params, returns })
 }
 
-/// What is still to be read.
+/// The text that is still to be read.
 struct Rest<'a>(&'a str);
 
 impl<'a> Rest<'a> {
@@ -53,7 +52,7 @@ impl<'a> Rest<'a> {
         Some(name)
     }
 
-    /// Names with types up to what closes them.
+    /// Reads names with types up to the closing bracket.
     fn fields(&mut self, close: &str, depth: usize) -> Option<Vec<(String, Type)>> {
         let mut fields = Vec::new();
         if self.eat(close) {

@@ -1,10 +1,9 @@
-//! A JSON Schema as types, as far as they can say it.
+//! Converts a JSON Schema to types, as far as these can express it.
 
 use super::{Basic, Type};
 use crate::value::{Key, Value};
 
-/// The fields of an object's schema, in its order. A name that signatures cannot have is left
-/// out.
+/// Returns the fields of an object's schema, in its order. Names that a signature cannot hold are left out.
 pub(super) fn fields(schema: &Value) -> Vec<(String, Type)> {
     let Some(Value::Map(properties)) = schema.get("properties") else {
         return Vec::new();
@@ -29,7 +28,7 @@ pub(super) fn fields(schema: &Value) -> Vec<(String, Type)> {
 fn a_type(schema: &Value) -> Type {
     match schema.get("type") {
         Some(Value::Text(name)) => named(name, schema),
-        // One type, or nothing: an optional one.
+        // One type or null is an optional type.
         Some(Value::List(names)) => {
             let is_null = |name: &&Value| name.as_text() == Some("null");
             let mut named_ones = names.iter().filter(|name| !is_null(name));

@@ -54,7 +54,7 @@ fn many_earlier_summaries_leave_the_newest() {
         text(&tested)
             .contains("\n\n;; Earlier summary:\nSummary 7.\n\n;; Earlier summary:\nSummary 8.\n\n")
     );
-    assert_eq!(tested.count("entries-dropped"), Some(7));
+    assert_eq!(tested.count("entries-removed"), Some(7));
 }
 
 /// PT-I2
@@ -87,7 +87,7 @@ fn a_text_that_does_not_fit_becomes_shorter() {
     let short = coalesced(&recording, u32::try_from(long.tokens()).unwrap() - 1, ALL);
     assert_eq!(short.count("shortened"), Some(1 + 1));
     assert_eq!(short.count("tool-calls-shown"), Some(10));
-    assert_eq!(short.count("tool-calls-dropped"), Some(10));
+    assert_eq!(short.count("tool-calls-removed"), Some(10));
     assert!(
         text(&short).contains(";   search({:q 19})"),
         "the newest stay"
@@ -213,7 +213,7 @@ fn only_the_newest_references_are_named() {
     assert!(references.ends_with("ref-51"), "{references}");
 }
 
-/// The host shortens them where it has to; a strategy neither edits nor drops them.
+/// The host shortens them where it has to; a strategy neither edits nor removes them.
 #[test]
 fn unseen_outputs_stay_as_they_are() {
     let found = "found ".repeat(600);

@@ -53,7 +53,7 @@ fn without_turns_of_the_program_the_steps_are_the_turns() {
         "tool-calls-total",
         "error-turns-collapsed",
         "failed-turn-calls",
-        "results-dropped",
+        "results-removed",
     ]
     .map(|name| tested.count(name));
     assert_eq!(counts, [Some(3), Some(3), Some(1), Some(1), Some(4)]);
@@ -390,10 +390,10 @@ fn the_figures_are_the_same_fields_whether_something_happened_or_not() {
                 "turns-compressed",
                 "tool-calls-total",
                 "tool-calls-shown",
-                "tool-calls-dropped",
+                "tool-calls-removed",
                 "printlns-total",
                 "printlns-shown",
-                "printlns-dropped",
+                "printlns-removed",
                 "error-turns-collapsed"
             ]
         );
@@ -415,14 +415,14 @@ fn it_has_a_name_and_the_same_input_gives_the_same_plan() {
 
 /// S13a, PT-S30
 #[test]
-fn shown_and_dropped_calls_add_up() {
+fn shown_and_removed_calls_add_up() {
     let tested = coalesced(
         &agent(10),
         PLENTY,
         r#"{"keep-recent-turns":0,"tool-call-limit":4}"#,
     );
     let counts =
-        ["total", "shown", "dropped"].map(|name| tested.count(&format!("tool-calls-{name}")));
+        ["total", "shown", "removed"].map(|name| tested.count(&format!("tool-calls-{name}")));
     assert_eq!(counts, [Some(10), Some(4), Some(6)]);
 }
 

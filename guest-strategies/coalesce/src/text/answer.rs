@@ -1,4 +1,4 @@
-//! What the answer has to look like, and how many turns there are for it.
+//! Sections about the form of the final answer, and about the turns that are left for it.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::signature::{Colons, Signature};
 use crate::stats::Stats;
 
-/// The expected output, where there is a signature that can be read.
+/// Returns the expected output; `None` without a valid signature.
 pub(super) fn section(context: &Context, limits: &Limits, stats: &mut Stats) -> Option<String> {
     let expected = Signature::parse(context.signature.as_deref()?)?.returns;
     let mut text = format!(
@@ -28,7 +28,7 @@ pub(super) fn section(context: &Context, limits: &Limits, stats: &mut Stats) -> 
             let _ = writeln!(text, "{line}");
         }
         if let Some(more @ 1..) = descriptions.len().checked_sub(limits.entries) {
-            stats.entries_dropped += more as u64;
+            stats.entries_removed += more as u64;
             let _ = writeln!(text, "  - ... {more} more");
         }
         text.push('\n');
@@ -41,7 +41,7 @@ pub(super) fn section(context: &Context, limits: &Limits, stats: &mut Stats) -> 
     Some(text)
 }
 
-/// How many turns are left; fewer than none are none.
+/// Returns the line about the turns that are left. A negative number counts as none.
 pub(super) fn turns_left(turns: i128) -> String {
     match turns {
         ..=0 => "FINAL TURN - you must call (return result) or (fail reason) now.".to_owned(),

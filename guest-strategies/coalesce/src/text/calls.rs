@@ -1,4 +1,4 @@
-//! What was called, what was printed, and what went wrong.
+//! Sections about calls, printed lines and the last error.
 
 use std::fmt::Write;
 
@@ -10,11 +10,11 @@ use crate::print::Printer;
 use crate::stats::Stats;
 use crate::turn::{Call, Failed};
 
-/// Limits of the arguments of a call.
+/// The most items, and the most characters, of the arguments of a call.
 const ITEMS: usize = 3;
 const CHARACTERS: usize = 60;
 
-/// The newest calls, oldest first.
+/// Returns the section of the newest calls, oldest first.
 pub(super) fn made(calls: &[&Call], limits: &Limits, stats: &mut Stats) -> String {
     if calls.is_empty() {
         return ";; No tool calls made".to_owned();
@@ -33,7 +33,8 @@ pub(super) fn made(calls: &[&Call], limits: &Limits, stats: &mut Stats) -> Strin
     text
 }
 
-/// The newest printed lines, unchanged up to their longest but for those that could be taken for ours.
+/// Returns the section of the newest printed lines. A line is unchanged up to the maximum length, unless it
+/// could be mistaken for a line of this text.
 pub(super) fn printed(prints: &[&str], limits: &Limits) -> String {
     let mut text = String::from(";; Output:");
     for line in newest(prints, limits.prints) {
@@ -42,7 +43,7 @@ pub(super) fn printed(prints: &[&str], limits: &Limits) -> String {
     text
 }
 
-/// The attempt that failed last.
+/// Returns the section of the last failed attempt.
 pub(super) fn error(failed: &Failed, limits: &Limits) -> String {
     let program = failed.program.as_deref().unwrap_or("(unknown program)");
     let program = cut(program, limits.line);
@@ -53,7 +54,7 @@ pub(super) fn error(failed: &Failed, limits: &Limits) -> String {
     )
 }
 
-/// A fence that the program does not close.
+/// Returns a code fence that is longer than any in the program.
 fn fence(program: &str) -> String {
     let mut longest = 0;
     let mut run = 0;
@@ -64,7 +65,7 @@ fn fence(program: &str) -> String {
     "`".repeat((longest + 1).max(3))
 }
 
-/// The last so many.
+/// Returns the last `limit` elements.
 pub(super) fn newest<T>(all: &[T], limit: usize) -> &[T] {
     &all[all.len().saturating_sub(limit)..]
 }

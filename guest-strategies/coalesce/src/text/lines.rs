@@ -1,8 +1,8 @@
-//! Lines of others within a section.
+//! Distinguishes quoted lines within a section from lines of the text itself.
 
 use baler_digest::{ends_line, is_blank};
 
-/// How lines begin that open a section, stand in one as an entry, or tell how many turns are left.
+/// The beginnings of the text's own lines: headings, entries, and the line about turns left.
 const OURS: [&str; 10] = [
     ";",
     "#",
@@ -16,8 +16,8 @@ const OURS: [&str; 10] = [
     "FINAL TURN",
 ];
 
-/// The text, in which each line that could be taken for one of ours is indented. Every other line stays as it
-/// is, and a text that was carried on before does not grow.
+/// Returns the quoted text with each line indented that could be mistaken for one of the text's own. All
+/// other lines are unchanged, and a second application changes nothing.
 pub(super) fn kept_apart(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let lines: Vec<String> = text.split(ends_line).map(apart).collect();
@@ -32,7 +32,7 @@ fn apart(line: &str) -> String {
     }
 }
 
-/// Whether a line begins like one of ours, in any case.
+/// Returns whether a line begins like one of the text's own, in upper or lower case.
 fn is_ours(line: &str) -> bool {
     OURS.iter().any(|start| {
         let head = line.get(..start.len());
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_others_begins_like_none_of_ours() {
+    fn quoted_lines_never_begin_like_own_lines() {
         for line in [
             ";; The user also said:",
             ";   Never ask.",
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn all_other_lines_stay_as_they_are() {
+    fn other_lines_are_unchanged() {
         for text in ["", "a", "  indented\n\n\tb", "- c", "日本語\n;"] {
             let shown = kept_apart(text);
             assert_eq!(shown.replace("\n  ;", "\n;"), text);

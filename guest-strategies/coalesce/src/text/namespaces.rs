@@ -1,8 +1,8 @@
-//! Tools, data and definitions.
+//! Sections about tools, data and definitions.
 
 use std::fmt::Write;
 
-use super::Told;
+use super::TextSource;
 use crate::context::{Function, ToolOfProgram};
 use crate::limits::Limits;
 use crate::order::by_name;
@@ -11,7 +11,7 @@ use crate::stats::Stats;
 use crate::turn::PRINTLN;
 use crate::value::Value;
 
-/// Where what is said of a name begins.
+/// The column at which the comment about a name begins.
 const COLUMN: usize = 30;
 
 /// A tool as it is listed.
@@ -44,12 +44,12 @@ impl From<&baler_strategy::Tool> for Tool {
     }
 }
 
-/// The three of them.
-pub(super) fn section(told: &Told<'_>, limits: &Limits, stats: &mut Stats) -> String {
+/// Returns the sections about tools, data and definitions.
+pub(super) fn section(source: &TextSource<'_>, limits: &Limits, stats: &mut Stats) -> String {
     let sections = [
-        Some(tools(told.tools, limits, stats)),
-        data(told, limits, stats),
-        definitions(told, limits, stats),
+        Some(tools(source.tools, limits, stats)),
+        data(source, limits, stats),
+        definitions(source, limits, stats),
     ];
     let sections: Vec<String> = sections.into_iter().flatten().collect();
     sections.join("\n\n")
@@ -76,8 +76,8 @@ fn tools(tools: &[Tool], limits: &Limits, stats: &mut Stats) -> String {
     })
 }
 
-fn data(told: &Told<'_>, limits: &Limits, stats: &mut Stats) -> Option<String> {
-    let data = &told.context.data;
+fn data(source: &TextSource<'_>, limits: &Limits, stats: &mut Stats) -> Option<String> {
+    let data = &source.context.data;
     let names: Vec<&str> = data.iter().map(|(name, _)| name.as_str()).collect();
     let order = by_name(&names);
     (!data.is_empty()).then(|| {
@@ -99,8 +99,8 @@ enum Definition<'a> {
     Value(&'a str, &'a Value),
 }
 
-fn definitions(told: &Told<'_>, limits: &Limits, stats: &mut Stats) -> Option<String> {
-    let memory = &told.context.memory;
+fn definitions(source: &TextSource<'_>, limits: &Limits, stats: &mut Stats) -> Option<String> {
+    let memory = &source.context.memory;
     let functions = memory.functions.iter();
     let functions: Vec<&str> = functions.map(|function| function.name.as_str()).collect();
     let values = memory.values.iter();
@@ -115,8 +115,8 @@ fn definitions(told: &Told<'_>, limits: &Limits, stats: &mut Stats) -> Option<St
             all.push(Definition::Value(name, value));
         }
     }
-    // What is printed is seen anyway.
-    let has_samples = told.tools.iter().all(|tool| tool.name != PRINTLN);
+    // A program that can print values needs no samples.
+    let has_samples = source.tools.iter().all(|tool| tool.name != PRINTLN);
     (!all.is_empty()).then(|| {
         let header = ";; === user/ (your prelude) ===";
         listed(header, &all, limits, stats, |definition, stats| {
@@ -162,7 +162,7 @@ fn padded(name: &str) -> String {
     format!("{name:COLUMN$}")
 }
 
-/// A header and a line for each entry, up to the limit.
+/// Returns a header and a line for each entry, up to the limit.
 fn listed<T>(
     header: &str,
     entries: &[T],
@@ -175,7 +175,7 @@ fn listed<T>(
         let _ = write!(text, "\n{}", limits.line(&line(entry, stats)));
     }
     if let Some(more @ 1..) = entries.len().checked_sub(limits.entries) {
-        stats.entries_dropped += more as u64;
+        stats.entries_removed += more as u64;
         let _ = write!(text, "\n;; ... {more} more");
     }
     text

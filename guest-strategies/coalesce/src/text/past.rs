@@ -1,26 +1,26 @@
-//! What ptc_runner knows nothing of, and what is not shown at all.
+//! Sections that ptc_runner does not have: earlier messages and summaries, and what the text leaves out.
 
 use std::fmt::Write;
 
 use super::calls::newest;
 use super::lines::kept_apart;
-use super::{Past, Told};
+use super::{Past, TextSource};
 use crate::limits::{Limits, cut};
 use crate::stats::Stats;
 use crate::turn::Call;
 
-/// Lines that an earlier summary may be as long as. It stands for more than any of them.
+/// The most lines' worth of characters of an earlier summary, which replaces more than a single line does.
 pub(crate) const SUMMARY: usize = 4;
-/// Names of tools in the line about failed turns.
+/// The most names of tools in the line about failed turns.
 const NAMES: usize = 10;
-/// References, which are short but many.
+/// The most references.
 const REFERENCES: usize = 10;
 
-/// What the user said and what earlier compactions wrote.
+/// Returns the sections of what the user said and of what earlier compactions wrote.
 pub(super) fn section(past: &Past, limits: &Limits, stats: &mut Stats) -> Option<String> {
     let mut sections = Vec::new();
     let summaries = newest(&past.summaries, limits.entries.max(1));
-    stats.entries_dropped += (past.summaries.len() - summaries.len()) as u64;
+    stats.entries_removed += (past.summaries.len() - summaries.len()) as u64;
     for summary in summaries {
         let summary = cut(summary.trim(), limits.line.saturating_mul(SUMMARY));
         let summary = kept_apart(&summary);
@@ -30,7 +30,7 @@ pub(super) fn section(past: &Past, limits: &Limits, stats: &mut Stats) -> Option
         let shown = newest(&past.said, limits.entries);
         let mut text = String::from(";; The user also said:");
         if let Some(more @ 1..) = past.said.len().checked_sub(shown.len()) {
-            stats.entries_dropped += more as u64;
+            stats.entries_removed += more as u64;
             let _ = write!(text, "\n;; ... {more} earlier");
         }
         for said in shown {
@@ -41,15 +41,15 @@ pub(super) fn section(past: &Past, limits: &Limits, stats: &mut Stats) -> Option
     (!sections.is_empty()).then(|| sections.join("\n\n"))
 }
 
-/// Lines about what the text does not show. None where it shows everything.
+/// Returns the lines about what the text does not show; `None` if it shows everything.
 pub(super) fn left_out(
-    told: &Told<'_>,
+    source: &TextSource<'_>,
     calls: &[&Call],
     limits: &Limits,
     stats: &mut Stats,
 ) -> Option<String> {
     let mut lines = Vec::new();
-    let failed = || told.turns.iter().filter(|turn| turn.has_failed());
+    let failed = || source.turns.iter().filter(|turn| turn.has_failed());
     let names: Vec<&str> = failed()
         .flat_map(|turn| turn.calls.iter().map(|call| call.name.as_str()))
         .collect();
@@ -69,21 +69,24 @@ pub(super) fn left_out(
             different.join(", ")
         ));
     }
-    let (results, replies) = results(told, calls, limits);
-    stats.results_dropped = results;
+    let (results, replies) = results(source, calls, limits);
+    stats.results_removed = results;
     if results > 0 {
         lines.push(format!(";; Results left out: {results}"));
     }
     if replies > 0 {
         lines.push(format!(";; Replies left out: {replies}"));
     }
-    if told.past.others > 0 {
-        lines.push(format!(";; Other messages left out: {}", told.past.others));
+    if source.past.others > 0 {
+        lines.push(format!(
+            ";; Other messages left out: {}",
+            source.past.others
+        ));
     }
     if lines.is_empty() {
         return None;
     }
-    let references = newest(&told.past.references, REFERENCES.min(limits.line / 20));
+    let references = newest(&source.past.references, REFERENCES.min(limits.line / 20));
     if !references.is_empty() {
         lines.push(format!(
             ";; Have the newest of it back by reference: {}",
@@ -94,10 +97,10 @@ pub(super) fn left_out(
     Some(lines.join("\n"))
 }
 
-/// Results that are not shown: of calls and of turns; and texts of the model's.
-fn results(told: &Told<'_>, calls: &[&Call], limits: &Limits) -> (u64, u64) {
+/// Returns the numbers of results (of calls and turns) and of replies of the model that are not shown.
+fn results(source: &TextSource<'_>, calls: &[&Call], limits: &Limits) -> (u64, u64) {
     let has_result = |call: &&Call| call.result.is_some();
-    let of_calls = told
+    let of_calls = source
         .turns
         .iter()
         .flat_map(|turn| &turn.calls)
@@ -111,9 +114,9 @@ fn results(told: &Told<'_>, calls: &[&Call], limits: &Limits) -> (u64, u64) {
             .filter(has_result)
             .count(),
     };
-    let of_turns = told.turns.iter().filter(|turn| turn.has_result).count();
+    let of_turns = source.turns.iter().filter(|turn| turn.has_result).count();
     let results = (of_calls - excerpts) as u64;
-    match told.past.counts_replies {
+    match source.past.counts_replies {
         true => (results, of_turns as u64),
         false => (results + of_turns as u64, 0),
     }

@@ -4,7 +4,7 @@ mod signature;
 
 mod stats;
 
-use super::{Past, Told, Tool, render};
+use super::{Past, TextSource, Tool, render};
 use crate::Config;
 use crate::context::{Context, TurnOfProgram};
 use crate::limits::Limits;
@@ -26,14 +26,14 @@ fn rendered(context: &str, config: &str) -> (String, Stats) {
         .map(|turn| Turn::of_program(turn, config.result_excerpts as usize))
         .collect();
     let turns: Vec<&Turn> = turns.iter().collect();
-    let told = Told {
+    let source = TextSource {
         context: &context,
         tools: &tools,
         turns: &turns,
         is_newest: true,
         past: &Past::default(),
     };
-    render(&told, &Limits::of(&config, 0))
+    render(&source, &Limits::of(&config, 0))
 }
 
 #[track_caller]

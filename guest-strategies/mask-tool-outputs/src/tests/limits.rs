@@ -22,7 +22,7 @@ fn where_masking_is_not_enough_the_oldest_units_go() {
     let tested = masked(&agent(), 1200, "");
     assert_eq!(letters(&tested), "kkddddkk");
     assert!(tested.fits());
-    assert_eq!(tested.count("units-dropped"), Some(4));
+    assert_eq!(tested.count("units-removed"), Some(4));
     assert_eq!(
         letters(&masked(&agent(), 1200, r#"{"then-drop":false}"#)),
         "kkrrrkkk"
@@ -37,7 +37,7 @@ fn below_the_floor_only_what_is_protected_stays() {
 }
 
 #[test]
-fn summaries_are_dropped_last() {
+fn summaries_are_removed_last() {
     let recording = Recording::new()
         .user("The task.")
         .tokens(20)
@@ -96,7 +96,7 @@ fn everything_protected_changes_nothing() {
     );
 }
 
-/// The host shortens them where it has to; a strategy neither edits nor drops them.
+/// The host shortens them where it has to; a strategy neither edits nor removes them.
 #[test]
 fn unseen_outputs_stay_as_they_are() {
     let recording = agent().step("", [read("g")]).unseen(60);

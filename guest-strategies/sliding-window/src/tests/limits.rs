@@ -75,7 +75,7 @@ fn everything_protected_changes_nothing() {
 }
 
 #[test]
-fn a_single_unit_that_cannot_fit_is_not_dropped() {
+fn a_single_unit_that_cannot_fit_is_not_removed() {
     let recording = Recording::new()
         .step("A step without a user.", [])
         .tokens(100);
@@ -106,7 +106,7 @@ fn a_window_that_starts_with_the_model_leaves_room_for_a_note() {
     assert_eq!(kept(179), [2]);
 }
 
-/// The host shortens them where it has to; a strategy neither edits nor drops them.
+/// The host shortens them where it has to; a strategy neither edits nor removes them.
 #[test]
 fn unseen_outputs_stay_as_they_are() {
     let recording = agent().step("", [call("ls", "{}", &"z ".repeat(600))]);

@@ -163,7 +163,7 @@ fn a_pinned_step_at_the_front_leaves_room_for_a_note() {
     assert!(tested.tokens() + 100 <= 500, "{}", tested.tokens());
 }
 
-/// The host shortens them where it has to; a strategy neither edits nor drops them.
+/// The host shortens them where it has to; a strategy neither edits nor removes them.
 #[test]
 fn unseen_outputs_stay_as_they_are() {
     let recording = agent().step("", [call("ls", "{}", &"z ".repeat(3_000))]);

@@ -131,7 +131,7 @@ fn a_header_alone_is_no_summary() {
 
 /// PU-N4, ALL-N6: a step after it does not push the newest user message out.
 #[test]
-fn no_setting_drops_the_newest_request() {
+fn no_setting_removes_the_newest_request() {
     let recording = talk(2).step("Working.", []).tokens(1_000);
     let recording = with_answer(recording, "Talk.");
     let tested = summarized(&recording, PLENTY, &keeping(1));

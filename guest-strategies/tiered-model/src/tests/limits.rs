@@ -97,7 +97,7 @@ fn limits_of_bytes_and_media_bound_it_too() {
     assert!(written > 5, "{written}");
 }
 
-/// The host shortens them where it has to; a strategy neither edits nor drops them.
+/// The host shortens them where it has to; a strategy neither edits nor removes them.
 #[test]
 fn unseen_outputs_stay_as_they_are() {
     let recording = ledger().step("", [read("src/new.rs")]).unseen(60);

@@ -21,7 +21,7 @@ fn below_the_floor_only_what_is_protected_stays() {
     // There is no digest that could stand for the rest.
     let plan = tested.plan().expect("a plan");
     let codes: Vec<&str> = plan.reasons.iter().map(|reason| &*reason.code).collect();
-    assert_eq!(codes, ["dropped"]);
+    assert_eq!(codes, ["removed"]);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_config_with_a_typo_is_refused() {
     assert!(format!("{failure:?}").contains("recnt"));
 }
 
-/// The host shortens them where it has to; a strategy neither edits nor drops them.
+/// The host shortens them where it has to; a strategy neither edits nor removes them.
 #[test]
 fn unseen_outputs_stay_as_they_are() {
     let recording = ledger()

@@ -109,7 +109,7 @@ fn below_the_floor_only_what_is_protected_stays() {
     let alone = Recording::new().step("a step without a user", []);
     assert_eq!(
         trimmed_in(&alone, &alone.situation(1), "").unchanged(),
-        Some("host_pressure, but nothing to drop")
+        Some("host_pressure, but nothing to remove")
     );
     let nothing = Recording::new();
     assert!(
@@ -179,7 +179,7 @@ fn a_host_that_gives_small_slices_changes_nothing() {
     assert_eq!(render(agent(9).slices_of(1)), render(agent(9)));
 }
 
-/// The host shortens them where it has to; a strategy neither edits nor drops them.
+/// The host shortens them where it has to; a strategy neither edits nor removes them.
 #[test]
 fn unseen_outputs_stay_as_they_are() {
     let text = "text ".repeat(300);

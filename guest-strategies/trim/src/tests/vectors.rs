@@ -37,11 +37,11 @@ fn without_pressure_nothing_happens() {
 
 /// T2, PT-N16, ALL-N10
 #[test]
-fn pressure_without_anything_to_drop_says_so() {
+fn pressure_without_anything_to_remove_says_so() {
     let tested = trimmed(&alternate(2), 50, "");
     assert_eq!(
         tested.unchanged(),
-        Some("turn_pressure, but nothing to drop")
+        Some("turn_pressure, but nothing to remove")
     );
     assert!(!flag(&tested, "triggered"));
 }
@@ -309,7 +309,7 @@ fn it_says_when_it_is_time() {
         compact("token_pressure")
     );
     assert!(is_wait(decision(&alternate(12), 99, 999, tokens)));
-    // Nothing to drop, so it would only be asked again.
+    // Nothing to remove, so it would only be asked again.
     assert!(is_wait(decision(&alternate(2), 99, 0, "{}")));
     assert_eq!(
         decision(&alternate(2), 1, PLENTY + 1, "{}"),

@@ -516,10 +516,10 @@ fn results_that_are_left_out_are_counted_or_leave_an_excerpt() {
     let turns = r#"{"turns":[{"tool-calls":[{"name":"load","result":"one\ntwo three"}]}]}"#;
     let (text, stats) = rendered(turns, "{}");
     assert_shows(&text, &[";   load({})", ";; Results left out: 1"], &["one"]);
-    assert_eq!(stats.results_dropped, 1);
+    assert_eq!(stats.results_removed, 1);
     let (text, stats) = rendered(turns, r#"{"result-excerpts":7}"#);
     assert_shows(&text, &[";   load({})\n;     => one two..."], &["left out"]);
-    assert_eq!(stats.results_dropped, 0);
+    assert_eq!(stats.results_removed, 0);
 }
 
 /// PT-N5
@@ -541,7 +541,7 @@ fn every_section_has_a_limit() {
     );
     assert_eq!(text.matches("\n;; ... 2 more").count(), 3);
     assert!(text.contains("\n  - ... 2 more\n"), "{text}");
-    assert_eq!(stats.entries_dropped, 8);
+    assert_eq!(stats.entries_removed, 8);
     assert_shows(
         &text,
         &[&format!("{}...", "x".repeat(40))],
