@@ -7,7 +7,7 @@ use crate::message::{Message, Part, PartKind, Role};
 const SHORTEST: usize = 400;
 
 /// The beginning of a shortened output.
-const SHORTENED: &str = "<baler:rewritten by=\"baler\"";
+const SHORTENED: &str = "<baler:excerpt by=\"baler\"";
 
 /// Returns the share of unseen outputs that were kept with their calls; `None` if there were none.
 pub(crate) fn kept(before: &[Vec<Message>], after: &[Vec<Message>]) -> Option<f64> {
@@ -111,7 +111,7 @@ mod tests {
         let kept = |after: &[Vec<Message>]| kept(&before, after);
         assert_eq!(kept(&before), Some(1.0));
         assert_eq!(kept(&[user(), new.clone()]), Some(1.0));
-        let shortened = step("<baler:rewritten by=\"baler\" seal=\"x\">\nnew\n</baler:rewritten>");
+        let shortened = step("<baler:excerpt by=\"baler\" seal=\"x\">\nnew\n</baler:excerpt>");
         assert_eq!(kept(&[user(), shortened]), Some(1.0));
         let by_another = step("<baler:rewritten by=\"theirs\">\nnew\n</baler:rewritten>");
         assert_eq!(kept(&[user(), by_another]), Some(0.0));

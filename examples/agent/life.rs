@@ -35,7 +35,7 @@ const RESTART: usize = 250;
 const GIANT: usize = WINDOW as usize / 2;
 
 /// What an output that the host shortened begins with.
-const SHORTENED: &str = "<baler:rewritten by=\"baler\"";
+const SHORTENED: &str = "<baler:excerpt by=\"baler\"";
 
 /// What happened.
 #[derive(Debug, Default)]

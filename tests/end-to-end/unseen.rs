@@ -513,10 +513,10 @@ async fn an_output_that_was_shortened_without_an_archive_gets_its_reference_late
 
 /// Bytes of the output that a text is of: those that it has, and those that its gaps tell of.
 fn bytes_told_by(text: &str) -> usize {
-    let Some(marked) = text.strip_prefix("<baler:rewritten by=\"baler\"") else {
+    let Some(marked) = text.strip_prefix("<baler:excerpt by=\"baler\"") else {
         return text.len();
     };
-    let marked = marked.strip_suffix("</baler:rewritten>").expect("its end");
+    let marked = marked.strip_suffix("</baler:excerpt>").expect("its end");
     let (_, body) = marked.split_once('\n').expect("a first line");
     let bytes = body.split_inclusive('\n').map(|line| {
         let gap = line.strip_prefix("[… ");
@@ -634,7 +634,7 @@ async fn a_failure_that_gemini_has_as_an_object_is_one_after_it_was_shortened() 
     let newest = after["contents"].as_array().and_then(|list| list.last());
     let response = &newest.expect("a content")["parts"][1]["functionResponse"]["response"];
     let text = response["error"].as_str().expect("a text");
-    assert!(text.starts_with("<baler:rewritten by=\"baler\""), "{text}");
+    assert!(text.starts_with("<baler:excerpt by=\"baler\""), "{text}");
     assert_eq!(response.as_object().map(serde_json::Map::len), Some(1));
 }
 
@@ -821,7 +821,7 @@ async fn words_that_are_no_answer_make_no_output_seen() {
         let compaction = compacted(host, &body, &[Strategy::truncate()], &to(900)).await;
         assert!(compaction.is_compacted(), "{what}");
         let text = berths_in(compaction.document());
-        assert!(text.starts_with("<baler:rewritten by=\"baler\""), "{what}");
+        assert!(text.starts_with("<baler:excerpt by=\"baler\""), "{what}");
         for message in &behind {
             grown.append(&message.to_string()).expect("a message");
         }
@@ -926,7 +926,7 @@ async fn an_answer_that_failed_while_the_model_thought_makes_no_output_seen() {
             let first = compacted(host, &body, chain, &to(900)).await;
             assert!(first.is_compacted(), "{what}");
             let text = berths_in(first.document());
-            assert!(text.starts_with("<baler:rewritten by=\"baler\""), "{what}");
+            assert!(text.starts_with("<baler:excerpt by=\"baler\""), "{what}");
             assert!(first.document().contains("07:14 and 19:40"), "{what}");
             // Whether the answer that failed went or not.
             let second = host.compact(first.conversation(), chain, &to(900)).await;

@@ -120,7 +120,7 @@ impl Strategy {
         Self::new(name, Arc::new(GuestRunner::new(sandbox, guest)))
     }
 
-    fn native_of(name: &'static str, runner: impl Runner + 'static) -> Self {
+    pub(crate) fn native_of(name: &'static str, runner: impl Runner + 'static) -> Self {
         Self::new(StrategyName::native(name), Arc::new(runner))
     }
 

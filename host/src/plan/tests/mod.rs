@@ -1,6 +1,7 @@
 //! Plans against conversations of all formats.
 
 mod edits;
+mod excerpts;
 mod order;
 mod properties;
 mod thinking;

@@ -324,7 +324,7 @@ fn check_unseen(
     let mut is_shortened = false;
     for ((id, whole), (new_id, text)) in old.iter().zip(new) {
         prop_assert_eq!(id, new_id);
-        let by_host = text.starts_with("<baler:rewritten by=\"baler\"") && text != whole;
+        let by_host = text.starts_with("<baler:excerpt by=\"baler\"") && text != whole;
         prop_assert!(
             text == whole || by_host,
             "an unseen output was rewritten by the plan"

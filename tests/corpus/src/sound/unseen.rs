@@ -20,7 +20,7 @@ pub(super) fn outputs_stay(before: &[Value], after: &[Value]) -> Result<(), Wron
             ));
         }
         let text = new.to_string();
-        if old != new && !text.contains(r#"<baler:rewritten by=\"baler\""#) {
+        if old != new && !text.contains(r#"<baler:excerpt by=\"baler\""#) {
             return Err(Wrong::Verbatim(
                 "an output that the model has not seen is neither whole nor shortened by the host",
             ));
