@@ -111,7 +111,7 @@ pub(crate) fn chat() -> String {
                 call("c1", "read", &json!({"path": "src/parser.rs"})),
                 call("c2", "test", &json!({"filter": "tariff"})),
             ]},
-            output("c1", &listing("tariff", 700)),
+            output("c1", &format!("The tariff tables of all harbours on the coast, in the order of their names, 関税表:\n{}", listing("tariff", 700))),
             output("c2", &format!("error: 3 tests failed\n{}", listing("failure", 500))),
             {"role": "assistant", "content": format!("The lexer drops the last column.\n{}", listing("thought", 400))},
             {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}]},

@@ -639,10 +639,10 @@ async fn a_failure_that_gemini_has_as_an_object_is_one_after_it_was_shortened() 
 }
 
 #[tokio::test]
-async fn a_policy_without_rewriting_keeps_unseen_outputs_whole() {
+async fn a_policy_without_excerpts_keeps_unseen_outputs_whole() {
     let host = host();
     let request = to(1_000)
-        .with_policy(Policy::default().with_rewrite_outputs(false))
+        .with_policy(Policy::default().with_excerpts(false))
         .with_pins(Pins::None);
     let compaction = compacted(host, &chat(), &[Strategy::truncate()], &request).await;
     assert_eq!(

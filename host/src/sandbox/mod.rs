@@ -201,7 +201,7 @@ impl Sandbox {
             lifted_bytes: limits.lifted_bytes.min(INTROSPECTION_BYTES),
             ..limits
         };
-        self.call(guest, None, limits, None, async |strategy, store, _| {
+        self.call(guest, None, limits, None, async |strategy, store| {
             let answer = strategy
                 .baler_compaction_strategy()
                 .call_introspect(store, config)
