@@ -33,6 +33,10 @@ fn unusable_strategy_files_are_reported_with_their_kind() {
             "is made for `baler:compaction@9.9.0`, and this host supports baler:compaction@0.1.0",
         ),
         (
+            file("former.wasm", baler_hostile_guests::FORMER_SHAPE.wasm),
+            "does not fit `baler:compaction@0.1.0` as this host defines it: rebuild it against the `wit` folder",
+        ),
+        (
             file("wasi.wasm", baler_hostile_guests::WANTS_WASI.wasm),
             "which this host does not offer",
         ),

@@ -186,6 +186,9 @@ macro_rules! expected {
     (forge_markers_in_rewrite) => {
         (Ask::Compact, Harmless)
     };
+    (former_shape) => {
+        (Ask::Compact, Refused("does-not-fit"))
+    };
     (forge_tool_output) => {
         (Ask::Compact, Harmless)
     };
