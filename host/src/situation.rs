@@ -230,15 +230,19 @@ impl Situation {
         is_allowed
             && !self.is_protected(unit)
             && self.conversation.envelope().binding == Binding::No
-            && unit
-                < *self
-                    .first_unfinished
-                    .get_or_init(|| first_unfinished(&self.conversation))
+            && unit < self.first_unfinished()
             && self
                 .conversation
                 .messages(unit)
                 .iter()
                 .all(|message| message.thinking().is_empty() || message.can_lose_thinking())
+    }
+
+    /// Returns the first unit after the newest finished turn.
+    pub(crate) fn first_unfinished(&self) -> usize {
+        *self
+            .first_unfinished
+            .get_or_init(|| first_unfinished(&self.conversation))
     }
 
     /// Returns whether the tool outputs of a message of a unit are unseen.

@@ -58,7 +58,7 @@ struct Host;
 
 impl Source for Host {
     fn units(&self) -> Vec<Unit> {
-        history::units()
+        Unit::all(&history::units())
     }
 
     fn read(&self, first: u32, count: u32) -> Vec<Vec<Message>> {

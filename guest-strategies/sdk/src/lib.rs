@@ -85,6 +85,8 @@ mod plan_builder;
 
 mod budget;
 
+mod unit;
+
 pub mod excerpt;
 
 mod report;
@@ -101,8 +103,7 @@ pub mod bindings;
 pub mod testing;
 
 pub use bindings::baler::compaction::history::{
-    Content, Media, Message, Part, PartTraits, Role, Tool, ToolCall, ToolOutput, Traits, Unit,
-    UnitKind,
+    Content, Media, Message, Part, PartTraits, Role, Tool, ToolCall, ToolOutput, Traits, UnitKind,
 };
 pub use bindings::baler::compaction::log::Level;
 pub use bindings::exports::baler::compaction::strategy::{
@@ -115,6 +116,7 @@ pub use conversation::{Conversation, Read, Source};
 pub use model::{Completion, Finish, Model, ModelError, ModelInfo, ModelRequest, ModelSource};
 pub use plan_builder::{PlanBuilder, PlanError, Rewriting};
 pub use strategy::{Limits, Strategy};
+pub use unit::Unit;
 
 /// Tests the examples of the README.
 #[cfg(doctest)]

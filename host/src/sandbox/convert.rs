@@ -16,18 +16,34 @@ use crate::report::{Answer, Decision, Introspection, Metric, MetricValue, Report
 use crate::request::Trigger;
 use crate::situation::Situation;
 
-/// Returns the units as a component sees them.
-pub(super) fn units(situation: &Situation) -> Vec<history::Unit> {
-    situation
-        .units()
-        .iter()
-        .zip(&situation.statuses)
-        .enumerate()
-        .map(|(index, (unit, status))| {
-            use history::Traits;
-            // Without branches: this runs for each unit of each call.
-            let set = |is_set: bool, flag: Traits| [Traits::empty(), flag][usize::from(is_set)];
-            let traits = set(status.protected, Traits::PROTECTED)
+/// Returns the figures of all units as a component sees them.
+pub(super) fn units(situation: &Situation) -> history::Figures {
+    use history::Traits;
+    let units = situation.units();
+    let numbers = || Vec::with_capacity(units.len());
+    let mut figures = history::Figures {
+        kinds: Vec::with_capacity(units.len()),
+        traits: Vec::with_capacity(units.len()),
+        turns: numbers(),
+        messages: numbers(),
+        tokens: numbers(),
+        shortest: numbers(),
+        bytes: numbers(),
+        media: numbers(),
+    };
+    // Without branches: this runs for each unit of each call.
+    let set = |is_set: bool, flag: Traits| [Traits::empty(), flag][usize::from(is_set)];
+    let first_unfinished = situation.first_unfinished();
+    for (index, (unit, status)) in units.iter().zip(&situation.statuses).enumerate() {
+        figures.kinds.push(match unit.kind {
+            UnitKind::Instructions => history::UnitKind::Instructions,
+            UnitKind::User => history::UnitKind::User,
+            UnitKind::Step => history::UnitKind::Step,
+            UnitKind::Summary => history::UnitKind::Summary,
+            _ => history::UnitKind::Other,
+        });
+        figures.traits.push(
+            set(status.protected, Traits::PROTECTED)
                 | set(status.pinned, Traits::PINNED)
                 | set(status.live, Traits::LIVE)
                 | set(status.unseen, Traits::UNSEEN)
@@ -35,25 +51,18 @@ pub(super) fn units(situation: &Situation) -> Vec<history::Unit> {
                 | set(unit.traits.failed, Traits::FAILED)
                 | set(unit.traits.thinking, Traits::THINKING)
                 | set(unit.traits.media, Traits::MEDIA)
-                | set(unit.traits.opaque, Traits::OPAQUE);
-            history::Unit {
-                kind: match unit.kind {
-                    UnitKind::Instructions => history::UnitKind::Instructions,
-                    UnitKind::User => history::UnitKind::User,
-                    UnitKind::Step => history::UnitKind::Step,
-                    UnitKind::Summary => history::UnitKind::Summary,
-                    _ => history::UnitKind::Other,
-                },
-                turn: unit.turn,
-                messages: small(unit.messages),
-                tokens: situation.tokens_of(index),
-                shortest: situation.shortest_tokens_of(index),
-                bytes: small(situation.bytes_of(index)),
-                media: unit.media,
-                traits,
-            }
-        })
-        .collect()
+                | set(unit.traits.opaque, Traits::OPAQUE)
+                | set(situation.conversation.has_calls(index), Traits::CALLS)
+                | set(index < first_unfinished, Traits::FINISHED),
+        );
+        figures.turns.push(unit.turn);
+        figures.messages.push(small(unit.messages));
+        figures.tokens.push(situation.tokens_of(index));
+        figures.shortest.push(situation.shortest_tokens_of(index));
+        figures.bytes.push(small(situation.bytes_of(index)));
+        figures.media.push(unit.media);
+    }
+    figures
 }
 
 /// Returns the messages of a unit.

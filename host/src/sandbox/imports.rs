@@ -11,13 +11,21 @@ use crate::report::LogLevel;
 const SLICE_BYTES: usize = 1 << 20;
 
 impl history::Host for Context {
-    fn units(&mut self) -> wasmtime::Result<Vec<history::Unit>> {
+    fn units(&mut self) -> wasmtime::Result<history::Figures> {
         self.host_call()?;
-        Ok(self
-            .situation
-            .as_deref()
-            .map(convert::units)
-            .unwrap_or_default())
+        Ok(match self.situation.as_deref() {
+            Some(situation) => convert::units(situation),
+            None => history::Figures {
+                kinds: Vec::new(),
+                traits: Vec::new(),
+                turns: Vec::new(),
+                messages: Vec::new(),
+                tokens: Vec::new(),
+                shortest: Vec::new(),
+                bytes: Vec::new(),
+                media: Vec::new(),
+            },
+        })
     }
 
     fn read(&mut self, first: u32, count: u32) -> wasmtime::Result<Vec<Vec<history::Message>>> {

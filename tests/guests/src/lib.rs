@@ -9,14 +9,39 @@ wit_bindgen::generate!({
     default_bindings_module: "hostile_guests",
 });
 
-pub use baler::compaction::history::{
-    Content, Message, Part, PartTraits, Role, Traits, Unit, UnitKind,
-};
-pub use baler::compaction::{history, log, tokenizer};
+pub use baler::compaction::history::{Content, Message, Part, PartTraits, Role, Traits, UnitKind};
+pub use baler::compaction::{log, tokenizer};
 pub use exports::baler::compaction::strategy::{
     Change, Decision, Edit, Failure, Guest, Insertion, Introspection, Metric, Outcome, Piece,
     Placement, Plan, Purpose, Reason, Report, Rewrite, Run, Situation, Span, Trigger, Value,
 };
+
+/// The conversation, with a record for each unit.
+pub mod history {
+    use crate::Unit;
+    use crate::baler::compaction::history;
+
+    pub use history::{read, reference, tools};
+
+    pub fn units() -> Vec<Unit> {
+        let figures = history::units();
+        (0..figures.kinds.len())
+            .map(|index| Unit {
+                kind: figures.kinds[index],
+                traits: figures.traits[index],
+                tokens: figures.tokens[index],
+            })
+            .collect()
+    }
+}
+
+/// What the guests need to know about a unit.
+#[derive(Clone, Copy)]
+pub struct Unit {
+    pub kind: UnitKind,
+    pub traits: Traits,
+    pub tokens: u32,
+}
 
 /// A strategy that behaves. An attack overrides what it attacks.
 pub trait Hostile {

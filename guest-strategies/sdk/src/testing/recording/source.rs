@@ -2,7 +2,7 @@ use super::Recording;
 use crate::model::ModelSource;
 use crate::testing::content::{bytes, media};
 use crate::testing::count;
-use crate::{Level, Message, Source, Tool, Traits, Unit, UnitKind};
+use crate::{Content, Level, Message, Source, Tool, Traits, Unit, UnitKind};
 
 /// The tokens of a message in addition to its parts.
 const ENVELOPE: u32 = 4;
@@ -13,11 +13,28 @@ impl Source for Recording {
             .units
             .iter()
             .rposition(|unit| unit.kind == UnitKind::User);
+        // A finished turn ends with a step without calls that the user answers.
+        let is_answer = |index: usize| {
+            let unit = &self.units[index];
+            let mut parts = unit.messages.iter().flat_map(|message| &message.parts);
+            unit.kind == UnitKind::Step
+                && !parts.any(|part| matches!(part.content, Content::Call(_)))
+        };
+        let first_unfinished = (1..self.units.len())
+            .rev()
+            .find(|index| self.units[*index].kind == UnitKind::User && is_answer(index - 1))
+            .unwrap_or(0);
         let mut turn = 0;
         let figures = self.units.iter().enumerate().map(|(index, recorded)| {
             turn += u32::from(recorded.kind == UnitKind::User);
             let stays = Traits::PINNED | Traits::PENDING | Traits::LIVE | Traits::UNSEEN;
             let mut traits = recorded.traits;
+            let holds_call = |message: &Message| {
+                let mut parts = message.parts.iter();
+                parts.any(|part| matches!(part.content, Content::Call(_)))
+            };
+            traits.set(Traits::CALLS, recorded.messages.iter().any(holds_call));
+            traits.set(Traits::FINISHED, index < first_unfinished);
             traits.set(
                 Traits::PROTECTED,
                 recorded.kind == UnitKind::Instructions
