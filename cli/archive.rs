@@ -88,7 +88,7 @@ pub(crate) fn open(named: &str) -> Result<Archive, Failure> {
     } else {
         Archive::open(named)
     };
-    opened.map_err(failure)
+    opened.map_err(open_failure)
 }
 
 /// Opens the archive with this name, which must exist.
@@ -98,7 +98,7 @@ fn open_existing(named: &str) -> Result<Archive, Failure> {
     } else {
         Archive::open_existing(named)
     };
-    opened.map_err(failure)
+    opened.map_err(open_failure)
 }
 
 fn is_url(named: &str) -> bool {
@@ -177,13 +177,24 @@ fn of_stores() -> Result<Vec<(String, String)>, Failure> {
 }
 
 /// Returns the failure of opening an archive: invalid usage if no archive is, or can be, at the named place.
-fn failure(error: HostError) -> Failure {
+fn open_failure(error: HostError) -> Failure {
     match error {
         HostError::Archive(error @ ArchiveError::NotAnArchive { .. }) => {
             Failure::wrong_use(anyhow!("{error}; name another place by --archive"))
         }
         HostError::Archive(error @ ArchiveError::NoPlace { .. }) => Failure::wrong_use(error),
         error => error.into(),
+    }
+}
+
+/// Returns the failure of using an open archive: invalid usage if the reference is malformed or nothing is
+/// stored under it, otherwise a failure of baler.
+pub(crate) fn failure(error: ArchiveError) -> Failure {
+    match error {
+        ArchiveError::NoReference { .. } | ArchiveError::Missing { .. } => {
+            Failure::wrong_use(error)
+        }
+        error => anyhow::Error::from(error).into(),
     }
 }
 
@@ -219,7 +230,7 @@ impl ArchiveArguments {
             // A path, whatever it looks like, and of any bytes.
             ArchivePlace::State => {
                 let folder = in_state(self.state.as_deref()).ok_or_else(nowhere)?;
-                Archive::open_existing(folder).map_err(failure)
+                Archive::open_existing(folder).map_err(open_failure)
             }
             ArchivePlace::Named(named) => open_existing(&named),
         }

@@ -4,8 +4,7 @@ use baler_host::archive::Contents;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::expand::failure;
-use crate::archive::ArchiveArguments;
+use crate::archive::{ArchiveArguments, failure};
 use crate::exit::{Exit, Failure};
 use crate::{figures, output};
 

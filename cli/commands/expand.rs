@@ -1,10 +1,10 @@
 use std::collections::HashSet;
 use std::iter;
 
-use baler_host::{Archive, archive::ArchiveError};
+use baler_host::Archive;
 use clap::Args;
 
-use crate::archive::ArchiveArguments;
+use crate::archive::{ArchiveArguments, failure};
 use crate::exit::{Exit, Failure};
 use crate::{figures, output};
 
@@ -109,16 +109,6 @@ fn pieces(text: &str) -> impl Iterator<Item = String> + '_ {
         }
         Some(piece)
     })
-}
-
-/// Returns the failure of a lookup. A wrong reference is invalid usage; all other errors are of the archive.
-pub(crate) fn failure(error: ArchiveError) -> Failure {
-    match error {
-        ArchiveError::NoReference { .. } | ArchiveError::Missing { .. } => {
-            Failure::wrong_use(error)
-        }
-        error => anyhow::Error::from(error).into(),
-    }
 }
 
 #[cfg(test)]

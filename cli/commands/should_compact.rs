@@ -24,7 +24,7 @@ use crate::{chain, files, input, model};
 /// Prints `compact` or `wait`, and who decided. If the strategy has no opinion or fails, baler decides: to
 /// compact if the conversation is over its budget.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER, mut_arg("budget", |arg| arg.help(BUDGET)), mut_arg("context_window", |arg| arg.help(WINDOW)))]
+#[command(after_help = AFTER, mut_arg("budget", |arg| arg.help(budget_help())), mut_arg("context_window", |arg| arg.help(WINDOW)))]
 pub(crate) struct ShouldCompactCommand {
     #[command(flatten)]
     conversation: ConversationArguments,
@@ -75,9 +75,19 @@ pub(crate) struct ShouldCompactCommand {
     sandbox: SandboxArguments,
 }
 
-const BUDGET: &str = "\
-Size from which on to compact: a number of tokens, everything included, such as 100000; or a share of the \
---context-window [default: 80%]";
+/// Returns the default of --budget, such as `80%`.
+fn default_share() -> String {
+    format!("{:.0}%", Request::DUE_SHARE * 100.0)
+}
+
+/// Returns the help text of --budget.
+fn budget_help() -> String {
+    format!(
+        "Size from which on to compact: a number of tokens, everything included, such as 100000; or a share of \
+         the --context-window [default: {}]",
+        default_share()
+    )
+}
 
 const WINDOW: &str = "\
 Context window of the model that the conversation is for, in tokens, such as 200000: the most that one request \
@@ -110,7 +120,8 @@ impl ShouldCompactCommand {
         let Some(window) = self.goal.context_window else {
             return Err(Failure::wrong_use(anyhow!(
                 "expected a size from which on to compact: give --budget TOKENS, or --context-window TOKENS, \
-                 of which --budget is a share [default: 80%]"
+                 of which --budget is a share [default: {}]",
+                default_share()
             )));
         };
         let tokens = (f64::from(window) * share) as u32;

@@ -4,8 +4,7 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use serde::Deserialize;
 
-use super::expand::failure;
-use crate::archive::ArchiveArguments;
+use crate::archive::{ArchiveArguments, failure};
 use crate::exit::{Exit, Failure};
 use crate::output::{self, WholeFile};
 use crate::{figures, files, input, settings};
@@ -40,8 +39,9 @@ Examples:
 Exit codes:
   0  the conversation was restored
   1  baler failed: the archive cannot be read, a file cannot be written
-  2  invalid usage: the compaction changed nothing, the archive is not the one that it used, or
-     the result would replace the receipt
+  2  invalid usage: the compaction changed or archived nothing; the archive lacks content that
+     the receipt refers to (it is another archive, or `baler archive gc` cleared it); or the
+     result would replace the receipt
   5  invalid input: the file is not a receipt";
 
 /// The fields of a receipt that undo needs.

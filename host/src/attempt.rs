@@ -14,6 +14,10 @@ use crate::strategy::Strategy;
 /// Maximum bytes of each of a strategy's free-text messages.
 const FREE_TEXT_BYTES: usize = 2_000;
 
+/// Maximum number of metrics that a receipt holds of one attempt, after undeclared and repeated ones are left
+/// out. [`Limits::annotations`](crate::limits::Limits) limits how many are read of a report.
+const RECORDED_METRICS: usize = 100;
+
 impl Attempt {
     pub(crate) fn of(strategy: &Strategy) -> Self {
         Self {
@@ -134,7 +138,7 @@ pub(crate) fn declared_metrics(
                 value,
             })
         })
-        .take(100)
+        .take(RECORDED_METRICS)
         .collect()
 }
 

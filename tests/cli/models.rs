@@ -35,7 +35,7 @@ fn strategy_gets_no_model_without_an_option() {
     let gone = ["--model", "http://127.0.0.1:9/v1#small", "--timeout", "1s"];
     let summarize = [&["compact", &file, "-s", "summarize"][..], &gone].concat();
     let ran = bench.run(&summarize).ends(3).says(&[
-        "unchanged: the strategy reported a failure",
+        "unchanged: the strategy declared a failure",
         "the model did not answer: check that its server is running",
         "asked     a model ",
     ]);

@@ -72,7 +72,7 @@ fn of_refused(tokens: u32) -> u32 {
 /// let options = CompactorOptions::default().with_context_window(128_000);
 /// let mut compactor = Compactor::new(Arc::clone(&host), conversation, [], options.clone())?;
 /// let step = compactor.step().await?;                          // before each request to the model
-/// assert!(!step.is_compacted());                              // far below 80 % of the window
+/// assert!(!step.is_compacted());                              // far below the share at which one is due
 /// compactor.append(r#"{"role": "assistant", "content": "Hi!"}"#)?;
 /// let resumed = Compactor::resume(host, &compactor.save()?, [], options)?;
 /// assert_eq!(resumed.history().count(), 2);

@@ -191,7 +191,11 @@ fn threshold(client_request: &CompactRequest<'_>) -> Result<Budget, ApiError> {
         Some(window) if window > 0 => Ok(Budget::Tokens((f64::from(window) * share) as u32)),
         _ => Err(ApiError::bad_request(
             "budget",
-            "the size at which to compact is missing: give `budget` in tokens; or `context-window`, of which `budget` is a share (default 80%)",
+            format!(
+                "the size at which to compact is missing: give `budget` in tokens; or `context-window`, of which \
+                 `budget` is a share (default {:.0}%)",
+                Request::DUE_SHARE * 100.0
+            ),
         )),
     }
 }
