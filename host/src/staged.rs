@@ -85,7 +85,8 @@ pub(crate) fn clear(folder: &Path, is_only_balers: bool) {
                 .is_some_and(|name| has_form(name, prefix, letters))
         };
         let is_current = matches(CURRENT);
-        if !is_current && !(is_only_balers && matches(EARLIER)) {
+        let is_own = is_current || is_only_balers && matches(EARLIER);
+        if !is_own {
             continue;
         }
         let path = entry.path();

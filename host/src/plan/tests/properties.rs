@@ -185,7 +185,8 @@ fn insertion() -> impl Strategy<Value = Insertion> {
 
 fn edit() -> impl Strategy<Value = Edit> {
     // Ends that lie in many texts, and some that lie in none.
-    let run = (0u32..400, 0u32..200).prop_map(|(start, length)| start..start.saturating_add(length));
+    let run =
+        (0u32..400, 0u32..200).prop_map(|(start, length)| start..start.saturating_add(length));
     let change = prop_oneof![
         3 => text().prop_map(Change::Text),
         3 => vec(run, 0..4).prop_map(|mut runs| {
