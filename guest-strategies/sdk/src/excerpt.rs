@@ -76,6 +76,10 @@ fn push(runs: &mut Vec<Range<usize>>, mut run: Range<usize>) {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::single_range_in_vec_init,
+    reason = "an excerpt may have one run"
+)]
 mod tests {
     use super::*;
 
