@@ -195,7 +195,8 @@ impl Default for EngineLimits {
         Self {
             concurrent_calls: 16,
             memory: 256 << 20,
-            memories: 2,
+            // An engine for JavaScript has three.
+            memories: 4,
             tables: 8,
             instances: 16,
             stack: 512 << 10,
