@@ -105,7 +105,7 @@ fn is_url(named: &str) -> bool {
     named.contains("://")
 }
 
-/// Fails for a name that is no place for an archive, and would become a folder of that name. An archive in
+/// Fails for a name that cannot be an archive's, and would become a folder of that name. An archive in
 /// memory is for programs that embed baler: here it would end with the run, and the removed content would be
 /// lost.
 fn check_place(named: &str) -> Result<(), Failure> {

@@ -453,15 +453,21 @@ fn wrong_use_is_reported_with_a_remedy() {
     );
 }
 
-#[test]
-fn server_stores_nothing_of_its_clients_by_default() {
-    let folder = TempDir::new().expect("a folder");
+/// Returns an example conversation, and the request to compact it to half of its size.
+fn example_request() -> (String, String) {
     let document = std::fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/examples/conversations/fix-a-bug.openai.json"
     ));
     let document = document.expect("an example");
     let asked = format!("{{\"conversation\": {document}, \"budget\": \"50%\"}}");
+    (document, asked)
+}
+
+#[test]
+fn server_stores_nothing_of_its_clients_by_default() {
+    let folder = TempDir::new().expect("a folder");
+    let (document, asked) = example_request();
     let plain = Serving::start(&folder, &[], None).post("/v1/compact", &asked);
     assert!(plain.contains("\"undo\":null"), "{plain}");
     assert!(!folder.path().join("state/archive").exists());
@@ -480,12 +486,7 @@ fn server_stores_nothing_of_its_clients_by_default() {
 #[test]
 fn server_whose_options_name_no_strategy_uses_the_default_of_compact() {
     let folder = TempDir::new().expect("a folder");
-    let document = std::fs::read_to_string(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/examples/conversations/fix-a-bug.openai.json"
-    ));
-    let document = document.expect("an example");
-    let asked = format!("{{\"conversation\": {document}, \"budget\": \"50%\"}}");
+    let (_, asked) = example_request();
     let answer = Serving::start(&folder, &[], None).post("/v1/compact", &asked);
     let (_, body) = answer.split_once("\r\n\r\n").unwrap_or(("", &answer));
     let answer: Value = serde_json::from_str(body).expect("JSON");

@@ -102,7 +102,7 @@ pub(crate) fn clear(folder: &Path, is_only_balers: bool) {
     }
 }
 
-/// Returns whether `name` is `prefix` and so many random letters and digits.
+/// Returns whether `name` is `prefix` and that many random letters and digits.
 fn has_form(name: &str, prefix: &str, letters: usize) -> bool {
     name.strip_prefix(prefix).is_some_and(|rest| {
         rest.len() == letters && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())

@@ -41,8 +41,8 @@ pub fn lines(text: &str, mut keep: impl FnMut(usize, &str) -> bool) -> Vec<Range
     runs
 }
 
-/// Returns the runs that keep the beginning and the end of a text, in about so many bytes each. Cuts at line
-/// breaks if there are any near.
+/// Returns the runs that keep the beginning and the end of a text, with about `first` and `last` bytes.
+/// Cuts at line breaks if there are any near.
 pub fn ends(text: &str, first: usize, last: usize) -> Vec<Range<usize>> {
     if first.saturating_add(last) >= text.len() {
         return std::iter::once(0..text.len()).collect();

@@ -8,7 +8,7 @@ use baler_conversation::marks::{self, By, Purpose};
 use baler_conversation::message::{Content, Message, Part};
 use baler_conversation::{Role, UnitKind};
 
-use super::excerpt::Excerptable;
+use super::excerpt::{Excerptable, text_of};
 use super::{
     Author, Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span,
 };
@@ -376,14 +376,8 @@ impl Checker<'_> {
             .and_then(|message| Some((message, message.parts.get(place.1)?)))
             .ok_or(PlanRule::EditOutOfRange)?;
         let site = message.site(part).ok_or(PlanRule::EditNotAllowed)?;
-        let opened = conversation.opened(message, part);
-        let earlier = opened.as_ref().map(|mark| mark.purpose);
-        let text = match (opened, &part.content) {
-            (Some(opened), _) => opened.text.into(),
-            (None, Content::Output(output)) => output.text(conversation.source()),
-            (None, Content::Text(place)) => conversation.text(place),
-            _ => return Err(PlanRule::EditNotAllowed),
-        };
+        let (text, earlier) =
+            text_of(conversation, message, part).ok_or(PlanRule::EditNotAllowed)?;
         let excerpt = Excerptable::of(self.situation, unit, &text, earlier).excerpt(runs)?;
         let marked = marks::wrap(
             conversation.key(),

@@ -1,8 +1,11 @@
 //! Excerpts: runs of a text that stay byte for byte, with the host's words about what is missing.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use baler_conversation::Conversation;
 use baler_conversation::marks::Purpose;
+use baler_conversation::message::{Content, Message, Part};
 
 use super::gaps::Body;
 use crate::fault::PlanRule;
@@ -19,6 +22,24 @@ const WHOLE: &str = "; whole: ";
 
 /// Text before a reference to a text that was already shortened: without an archive, or by a strategy.
 const LONGER: &str = "; longer: ";
+
+/// Returns the text of a part as strategies read it, and the purpose of the mark that it was in. `None` if the
+/// part is neither text nor a tool output.
+pub(super) fn text_of<'a>(
+    conversation: &'a Conversation,
+    message: &Message,
+    part: &Part,
+) -> Option<(Cow<'a, str>, Option<Purpose>)> {
+    if let Some(opened) = conversation.opened(message, part) {
+        return Some((opened.text.into(), Some(opened.purpose)));
+    }
+    let text = match &part.content {
+        Content::Output(output) => output.text(conversation.source()),
+        Content::Text(place) => conversation.text(place),
+        _ => return None,
+    };
+    Some((text, None))
+}
 
 /// A text of which an excerpt can be made.
 #[derive(Debug)]

@@ -57,7 +57,7 @@ pub(super) struct Body<'a> {
     pub(super) text: Cow<'a, str>,
     /// Gaps and escaped beginnings of lines, in order, each with the amount of output that it represents.
     markers: Vec<(Range<usize>, Amount)>,
-    /// Whether the text is that of its author, and all markers are backslashes of the host's.
+    /// Whether this is the author's whole text, so that each marker is a backslash that the host added.
     is_whole: bool,
 }
 

@@ -6,9 +6,8 @@ use baler_digest::mentions_error;
 
 use baler_conversation::json;
 use baler_conversation::marks::{self, By, Purpose};
-use baler_conversation::message::Content;
 
-use crate::plan::excerpt::Excerptable;
+use crate::plan::excerpt::{Excerptable, text_of};
 use crate::plan::gaps::{self, Body};
 use crate::shortening::UnseenOutput;
 use crate::situation::Situation;
@@ -50,15 +49,7 @@ pub(crate) fn shortened(
     let message = conversation.messages(output.unit).get(output.message)?;
     let part = message.parts.get(output.part)?;
     let site = message.site(part)?;
-    let Content::Output(found) = &part.content else {
-        return None;
-    };
-    let opened = conversation.opened(message, part);
-    let earlier = opened.as_ref().map(|mark| mark.purpose);
-    let text = match opened {
-        Some(opened) => opened.text,
-        None => found.text(conversation.source()).into_owned(),
-    };
+    let (text, earlier) = text_of(conversation, message, part)?;
     let Excerptable { head, body, .. } = Excerptable::of(situation, output.unit, &text, earlier);
     let errors = error_lines(&body);
     let write = |room: usize| {

@@ -16,21 +16,26 @@ use crate::report::{Answer, Decision, Introspection, Metric, MetricValue, Report
 use crate::request::Trigger;
 use crate::situation::Situation;
 
-/// Returns the figures of all units as a component sees them.
-pub(super) fn units(situation: &Situation) -> history::Figures {
-    use history::Traits;
-    let units = situation.units();
-    let numbers = || Vec::with_capacity(units.len());
-    let mut figures = history::Figures {
-        kinds: Vec::with_capacity(units.len()),
-        traits: Vec::with_capacity(units.len()),
+/// Returns empty lists with room for the figures of this many units.
+pub(super) fn figures_of(units: usize) -> history::Figures {
+    let numbers = || Vec::with_capacity(units);
+    history::Figures {
+        kinds: Vec::with_capacity(units),
+        traits: Vec::with_capacity(units),
         turns: numbers(),
         messages: numbers(),
         tokens: numbers(),
         shortest: numbers(),
         bytes: numbers(),
         media: numbers(),
-    };
+    }
+}
+
+/// Returns the figures of all units as a component sees them.
+pub(super) fn units(situation: &Situation) -> history::Figures {
+    use history::Traits;
+    let units = situation.units();
+    let mut figures = figures_of(units.len());
     // Without branches: this runs for each unit of each call.
     let set = |is_set: bool, flag: Traits| [Traits::empty(), flag][usize::from(is_set)];
     let first_unfinished = situation.first_unfinished();

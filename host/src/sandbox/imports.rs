@@ -15,16 +15,7 @@ impl history::Host for Context {
         self.host_call()?;
         Ok(match self.situation.as_deref() {
             Some(situation) => convert::units(situation),
-            None => history::Figures {
-                kinds: Vec::new(),
-                traits: Vec::new(),
-                turns: Vec::new(),
-                messages: Vec::new(),
-                tokens: Vec::new(),
-                shortest: Vec::new(),
-                bytes: Vec::new(),
-                media: Vec::new(),
-            },
+            None => convert::figures_of(0),
         })
     }
 

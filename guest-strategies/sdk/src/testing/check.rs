@@ -1,3 +1,4 @@
+use super::content::text;
 use super::{Recording, count};
 use crate::excerpt::SHORTEST_RUN;
 use crate::{
@@ -182,11 +183,7 @@ fn check_excerpt(situation: &Situation, part: &Part, runs: &[Run]) -> Result<(),
     if !part.traits.contains(PartTraits::EXCERPTABLE) {
         return Err("must not be excerpted".to_owned());
     }
-    let text = match &part.content {
-        Content::Text(text) => text,
-        Content::Output(output) => &output.text,
-        _ => return Err("has no text to excerpt".to_owned()),
-    };
+    let text = text(part).ok_or("has no text to excerpt")?;
     let mut kept = String::new();
     let mut next = 0;
     for run in runs {

@@ -54,3 +54,12 @@ pub(super) fn media(part: &Part) -> u32 {
         _ => 0,
     }
 }
+
+/// The text of a part of which an excerpt can be kept.
+pub(super) fn text(part: &Part) -> Option<&str> {
+    match &part.content {
+        Content::Text(text) => Some(text),
+        Content::Output(output) => Some(&output.text),
+        _ => None,
+    }
+}

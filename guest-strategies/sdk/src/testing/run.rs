@@ -1,9 +1,10 @@
 use std::fmt::Write;
 
+use super::content::text;
 use super::{Recording, count, violation};
 use crate::{
-    Change, Content, Conversation, Edit, Failure, Message, Metric, Outcome, Part, Piece, Plan,
-    Report, Run, Situation, Source, Span, Strategy, Unit, Value, config, guest,
+    Change, Conversation, Edit, Failure, Message, Metric, Outcome, Part, Piece, Plan, Report, Run,
+    Situation, Source, Span, Strategy, Unit, Value, config, guest,
 };
 
 /// The result of a run.
@@ -143,14 +144,10 @@ impl TestRun {
         message.parts.get(edit.part as usize)
     }
 
-    /// Returns the text that an excerpt keeps, with a line for each gap. Empty if the edit is no excerpt.
+    /// Returns the text that an excerpt keeps, with a line for each gap. Empty if the edit is not an excerpt.
     fn excerpt(&self, unit: u32, edit: &Edit) -> String {
-        let text = match self.part(unit, edit).map(|part| &part.content) {
-            Some(Content::Text(text)) => text,
-            Some(Content::Output(output)) => &output.text,
-            _ => return String::new(),
-        };
-        let Change::Excerpt(runs) = &edit.change else {
+        let text = self.part(unit, edit).and_then(text);
+        let (Some(text), Change::Excerpt(runs)) = (text, &edit.change) else {
             return String::new();
         };
         let mut kept = String::new();

@@ -14,12 +14,13 @@ impl Source for Recording {
             .iter()
             .rposition(|unit| unit.kind == UnitKind::User);
         // A finished turn ends with a step without calls that the user answers.
-        let is_answer = |index: usize| {
-            let unit = &self.units[index];
-            let mut parts = unit.messages.iter().flat_map(|message| &message.parts);
-            unit.kind == UnitKind::Step
-                && !parts.any(|part| matches!(part.content, Content::Call(_)))
+        let holds_calls = |index: usize| {
+            let messages = self.units[index].messages.iter();
+            let mut parts = messages.flat_map(|message| &message.parts);
+            parts.any(|part| matches!(part.content, Content::Call(_)))
         };
+        let is_answer =
+            |index: usize| self.units[index].kind == UnitKind::Step && !holds_calls(index);
         let first_unfinished = (1..self.units.len())
             .rev()
             .find(|index| self.units[*index].kind == UnitKind::User && is_answer(index - 1))
@@ -29,11 +30,7 @@ impl Source for Recording {
             turn += u32::from(recorded.kind == UnitKind::User);
             let stays = Traits::PINNED | Traits::PENDING | Traits::LIVE | Traits::UNSEEN;
             let mut traits = recorded.traits;
-            let holds_call = |message: &Message| {
-                let mut parts = message.parts.iter();
-                parts.any(|part| matches!(part.content, Content::Call(_)))
-            };
-            traits.set(Traits::CALLS, recorded.messages.iter().any(holds_call));
+            traits.set(Traits::CALLS, holds_calls(index));
             traits.set(Traits::FINISHED, index < first_unfinished);
             traits.set(
                 Traits::PROTECTED,
