@@ -4,7 +4,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use baler_host::{Archive, HostError, archive::ArchiveError};
+use baler_host::HostError;
+use baler_host::archive::{Archive, ArchiveError, OpenError};
 use clap::Args;
 
 use crate::exit::Failure;
@@ -177,13 +178,13 @@ fn of_stores() -> Result<Vec<(String, String)>, Failure> {
 }
 
 /// Returns the failure of opening an archive: invalid usage if no archive is, or can be, at the named place.
-fn open_failure(error: HostError) -> Failure {
+fn open_failure(error: OpenError) -> Failure {
     match error {
-        HostError::Archive(error @ ArchiveError::NotAnArchive { .. }) => {
+        error @ OpenError::NotAnArchive { .. } => {
             Failure::wrong_use(anyhow!("{error}; name another place by --archive"))
         }
-        HostError::Archive(error @ ArchiveError::NoPlace { .. }) => Failure::wrong_use(error),
-        error => error.into(),
+        error @ OpenError::NoPlace { .. } => Failure::wrong_use(error),
+        error => HostError::from(error).into(),
     }
 }
 

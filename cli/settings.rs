@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use baler_host::{
-    Archive, Compiler, Conversation, Format, Host, HostError, Limits, Pins, Request,
+    Archive, Compiler, Conversation, FileError, Format, Host, HostError, Limits, Pins, Request,
     conversation::tokenizers::Tokenizer,
     model::ModelGrant,
     request::Trigger,
@@ -123,7 +123,7 @@ impl SandboxArguments {
                     Ok(()) => return Ok(host),
                     Err(error) => format!("`{}`: {error}", folder.display()),
                 },
-                Err(HostError::Io { source, path, .. })
+                Err(HostError::Files(FileError::Io { source, path, .. }))
                     if source.kind() != ErrorKind::InvalidData =>
                 {
                     format!("`{}`: {source}", path.display())

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use baler_conversation::{Conversation, Deadline};
 
-use crate::archive::Stored;
 use crate::attempt::{declared_metrics, micros, replace_undeclared_reasons};
 use crate::changes::UnitOutcome;
 use crate::compaction::Compaction;
@@ -23,6 +22,7 @@ use crate::runner::CallFailure;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
 use crate::verify::{Accepted, accept, exceeded_limits};
+use baler_archive::Stored;
 
 /// Number of failures declared in a row from which on the chain continues after a declared failure.
 const MAX_FAILURES_IN_A_ROW: u32 = 3;
@@ -288,7 +288,12 @@ impl Host {
         };
         match &self.archive {
             None => Ok(None),
-            Some(archive) => Ok(Some(archive.store(conversation, outcomes).await?)),
+            Some(archive) => {
+                let gone = outcomes.iter().enumerate();
+                let gone = gone.filter(|(_, outcome)| **outcome != UnitOutcome::Kept);
+                let stored = archive.store(conversation, gone.map(|(unit, _)| unit));
+                Ok(Some(stored.await?))
+            }
         }
     }
 }

@@ -174,7 +174,6 @@
 //! | feature | adds |
 //! |---|---|
 //! | `cloud` | [`Archive::at`] for `s3://`, `gs://` and `az://` |
-//! | `object-store-0-14` | `archive::object_store_0_14`: archives on any store of the crate `object_store` 0.14 |
 
 #[macro_use]
 mod setters;
@@ -191,7 +190,6 @@ pub mod compactor;
 mod content_hash;
 mod error;
 pub mod fault;
-mod files;
 mod gate;
 mod host;
 mod limits;
@@ -203,17 +201,16 @@ mod plan;
 mod quarantine;
 pub mod receipt;
 mod record;
-mod reference;
 pub mod remote;
 mod report;
 pub mod request;
+mod retrieve;
 mod runner;
 #[cfg(test)]
 mod sample;
 mod sandbox;
 mod shortening;
 mod situation;
-mod staged;
 mod state;
 pub mod strategy;
 mod strategy_name;
@@ -224,6 +221,8 @@ mod verify;
 
 #[doc(inline)]
 pub use archive::Archive;
+#[doc(inline)]
+pub use baler_files::FileError;
 pub use compaction::Compaction;
 #[doc(inline)]
 pub use compactor::{Compactor, CompactorOptions};

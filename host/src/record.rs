@@ -3,17 +3,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use baler_archive::Stored;
 use baler_conversation::Conversation;
 use baler_conversation::rules::MAX_LISTED;
 
-use crate::archive::Stored;
 use crate::attempt::micros;
 use crate::cache;
 use crate::changes::Changes;
 use crate::changes::UnitOutcome;
 use crate::compaction::Compaction;
 use crate::receipt::{
-    Attempt, BeforeAfter, Original, Outcome, ReasonCode, Receipt, Stages, Tokens, Unchanged, Units,
+    Archived, Attempt, BeforeAfter, Original, Outcome, ReasonCode, Receipt, Stages, Tokens,
+    Unchanged, Units,
 };
 use crate::situation::Situation;
 use crate::verify::Accepted;
@@ -129,7 +130,11 @@ impl Record<'_> {
         let before = &situation.conversation;
         let units = before.units().len();
         let (archive, originals, undo) = match stored {
-            Some(stored) => (Some(stored.units), stored.originals, Some(stored.undo)),
+            Some(stored) => (
+                Some(archived(stored.units)),
+                originals(stored.originals),
+                Some(stored.undo),
+            ),
             None => (
                 situation.archived.then(Vec::new),
                 originals_without_archive(before),
@@ -187,6 +192,23 @@ impl Record<'_> {
             stages: Stages::default(),
         }
     }
+}
+
+fn archived(units: Vec<(usize, String)>) -> Vec<Archived> {
+    let units = units.into_iter();
+    units
+        .map(|(unit, reference)| Archived { unit, reference })
+        .collect()
+}
+
+fn originals(originals: Vec<(usize, String)>) -> Vec<Original> {
+    let originals = originals.into_iter();
+    originals
+        .map(|(message, reference)| Original {
+            message,
+            reference: Some(reference),
+        })
+        .collect()
 }
 
 /// Returns the messages that repairs changed or removed, without references.

@@ -11,3 +11,11 @@ pub(crate) fn conversation(
         .with_format(format)
         .read(document)
 }
+
+/// Creates a pipe without a writer.
+#[cfg(unix)]
+#[allow(clippy::expect_used, reason = "helpers of tests are tests")]
+pub(crate) fn make_pipe(path: &std::path::Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(made.expect("it runs").success());
+}

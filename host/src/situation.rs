@@ -8,10 +8,10 @@ use baler_conversation::{Conversation, Deadline, Unit, UnitKind};
 use crate::fault::Quantity;
 use crate::model::Spending;
 use crate::once::OncePerUnit;
-use crate::reference::reference;
 use crate::request::{Budget, MIN_UNPROTECTED_TOKENS, Request, ThinkingPolicy};
 use crate::shortening::{self, Unseen, UnseenBudget};
 use crate::unit_status::{UnitStatus, unit_statuses};
+use baler_archive::reference;
 
 /// A request for one conversation, with everything that is computed from both.
 #[derive(Debug)]

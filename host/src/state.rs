@@ -5,37 +5,12 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use baler_conversation::marks::SecretKey;
-
-use crate::error::HostError;
-use crate::files::{self, Links};
-use crate::staged;
-
-/// Creates `folder` if it does not exist, and refuses a folder that other users can write to.
-pub(crate) fn private_folder(folder: &Path) -> Result<(), HostError> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|source| HostError::Io {
-        action: "make the folder",
-        path: folder.to_owned(),
-        source,
-    })?;
-    check_private(folder)
-}
-
-/// Refuses a folder that belongs to another user or that others can write to.
-pub(crate) fn check_private(folder: &Path) -> Result<(), HostError> {
-    let metadata = fs::metadata(folder).map_err(|source| HostError::Io {
-        action: "look at the folder",
-        path: folder.to_owned(),
-        source,
-    })?;
-    check_owned(folder, &metadata)
-}
+use baler_files::{
+    FileError, Links, check_owned, open_regular, private_folder, read_within, staged, sync_folder,
+};
 
 /// Returns the key in `folder`; creates it at the first call. Removes unfinished key files of killed runs.
-pub(crate) fn key(folder: &Path) -> Result<SecretKey, HostError> {
+pub(crate) fn key(folder: &Path) -> Result<SecretKey, FileError> {
     private_folder(folder)?;
     staged::clear(folder, false);
     let path = folder.join("key");
@@ -48,20 +23,20 @@ pub(crate) fn key(folder: &Path) -> Result<SecretKey, HostError> {
 /// Length of a key in bytes.
 const KEY_BYTES: usize = 32;
 
-fn read_key(path: &Path) -> Result<Option<SecretKey>, HostError> {
-    let failed = |source| HostError::Io {
+fn read_key(path: &Path) -> Result<Option<SecretKey>, FileError> {
+    let failed = |source| FileError::Io {
         action: "read the key",
         path: path.to_owned(),
         source,
     };
     let shown = path.display().to_string();
-    let Some(file) = files::open_regular(path, Links::Followed, &shown).map_err(failed)? else {
+    let Some(file) = open_regular(path, Links::Followed, &shown).map_err(failed)? else {
         return Ok(None);
     };
     let metadata = file.metadata().map_err(failed)?;
     check_owned(path, &metadata)?;
     make_secret(path, &file)?;
-    let bytes = files::read_within(file, KEY_BYTES).map_err(failed)?;
+    let bytes = read_within(file, KEY_BYTES).map_err(failed)?;
     let bytes = bytes.and_then(|bytes| <[u8; KEY_BYTES]>::try_from(bytes).ok());
     let bytes = bytes.ok_or_else(|| {
         // A new key would silently turn all earlier summaries into ordinary messages, so the user decides.
@@ -76,8 +51,8 @@ fn read_key(path: &Path) -> Result<Option<SecretKey>, HostError> {
 
 /// Creates the key. Two programs may do that at the same time: the file appears complete, and the first one
 /// counts. It is synced to disk before it is used, so that it survives a crash of the machine.
-fn make_key(folder: &Path, path: &PathBuf) -> Result<SecretKey, HostError> {
-    let failed = |source| HostError::Io {
+fn make_key(folder: &Path, path: &PathBuf) -> Result<SecretKey, FileError> {
+    let failed = |source| FileError::Io {
         action: "make the key",
         path: path.clone(),
         source,
@@ -89,7 +64,7 @@ fn make_key(folder: &Path, path: &PathBuf) -> Result<SecretKey, HostError> {
     match file.persist_noclobber(path) {
         Ok(_) => {
             // Not every file system can sync a folder. The content of the key is synced in any case.
-            let _ = files::sync_folder(folder);
+            let _ = sync_folder(folder);
             Ok(key)
         }
         Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
@@ -99,49 +74,9 @@ fn make_key(folder: &Path, path: &PathBuf) -> Result<SecretKey, HostError> {
     }
 }
 
-/// Refuses a file or folder that belongs to another user or that others can write to.
-#[cfg(unix)]
-fn check_owned(path: &Path, metadata: &fs::Metadata) -> Result<(), HostError> {
-    use std::os::unix::fs::MetadataExt as _;
-    if metadata.uid() != rustix::process::geteuid().as_raw() {
-        return Err(HostError::NotOwned {
-            path: path.to_owned(),
-            owner: metadata.uid(),
-        });
-    }
-    if metadata.mode() & 0o022 != 0 {
-        return Err(HostError::NotPrivate {
-            path: path.to_owned(),
-            is_shared: is_shared(path, metadata),
-        });
-    }
-    Ok(())
-}
-
-/// Returns whether other users use a folder: it has the sticky bit, like `/tmp`, or holds entries of other
-/// users.
-#[cfg(unix)]
-fn is_shared(path: &Path, metadata: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    /// Maximum number of entries to look at. The result only chooses the words of an error.
-    const MAX_ENTRIES: usize = 1_000;
-    let is_foreign = |entry: fs::DirEntry| {
-        let entry = entry.metadata();
-        entry.is_ok_and(|entry| entry.uid() != metadata.uid())
-    };
-    metadata.mode() & 0o1000 != 0
-        || fs::read_dir(path)
-            .is_ok_and(|entries| entries.flatten().take(MAX_ENTRIES).any(is_foreign))
-}
-
-#[cfg(not(unix))]
-fn check_owned(_: &Path, _: &fs::Metadata) -> Result<(), HostError> {
-    Ok(())
-}
-
 /// Makes the key readable by its owner only: whoever reads it can forge summaries and compiled code.
 #[cfg(unix)]
-fn make_secret(path: &Path, key: &File) -> Result<(), HostError> {
+fn make_secret(path: &Path, key: &File) -> Result<(), FileError> {
     use std::os::unix::fs::PermissionsExt as _;
     let secret = || -> std::io::Result<()> {
         if key.metadata()?.permissions().mode() & 0o077 == 0 {
@@ -151,7 +86,7 @@ fn make_secret(path: &Path, key: &File) -> Result<(), HostError> {
         tracing::warn!(path = %path.display(), "others could read the key; now its owner alone can. Remove it to get a new one, where somebody else may have read it");
         Ok(())
     };
-    secret().map_err(|source| HostError::Io {
+    secret().map_err(|source| FileError::Io {
         action: "keep others from reading the key",
         path: path.to_owned(),
         source,
@@ -159,7 +94,7 @@ fn make_secret(path: &Path, key: &File) -> Result<(), HostError> {
 }
 
 #[cfg(not(unix))]
-fn make_secret(_: &Path, _: &File) -> Result<(), HostError> {
+fn make_secret(_: &Path, _: &File) -> Result<(), FileError> {
     Ok(())
 }
 
@@ -207,20 +142,20 @@ mod tests {
         let path = folder.path().join("key");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o620)).expect("set");
         let error = key(folder.path()).expect_err("it may be forged");
-        assert!(matches!(error, HostError::NotPrivate { .. }), "{error:?}");
+        assert!(matches!(error, FileError::NotPrivate { .. }), "{error:?}");
     }
 
     #[test]
     fn key_that_is_a_pipe_or_too_long_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("key");
-        files::make_pipe(&path);
+        crate::sample::make_pipe(&path);
         let (sender, receiver) = mpsc::channel();
         let state = folder.path().to_owned();
         std::thread::spawn(move || sender.send(key(&state).map(drop)));
         let answer = receiver.recv_timeout(Duration::from_secs(60));
         let error = answer.expect("it does not wait").expect_err("no key");
-        assert!(matches!(error, HostError::Io { .. }), "{error:?}");
+        assert!(matches!(error, FileError::Io { .. }), "{error:?}");
         // A sparse file, which uses no disk space.
         fs::remove_file(&path).expect("removes it");
         File::create(&path).expect("a file");
@@ -228,7 +163,7 @@ mod tests {
         let file = File::options().write(true).open(&path).expect("opens");
         file.set_len(1 << 30).expect("grows");
         let error = key(folder.path()).expect_err("it is too long");
-        assert!(matches!(error, HostError::Io { .. }), "{error:?}");
+        assert!(matches!(error, FileError::Io { .. }), "{error:?}");
     }
 
     #[test]
@@ -259,23 +194,5 @@ mod tests {
             .map(|entry| entry.expect("one").file_name())
             .collect();
         assert_eq!(names, ["key"]);
-    }
-
-    #[test]
-    fn folder_of_another_user_is_refused_without_suggesting_chmod() {
-        let folder = tempfile::tempdir().expect("a folder");
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("set");
-        // Only root can change the owner of a folder; other users test with a folder of root.
-        let given = std::os::unix::fs::chown(folder.path(), Some(65_534), None);
-        let (theirs, uid) = match given {
-            Ok(()) => (folder.path(), 65_534),
-            Err(_) => (Path::new("/usr"), 0),
-        };
-        let error = check_private(theirs).expect_err("it is another's");
-        let HostError::NotOwned { owner, .. } = &error else {
-            panic!("{error:?}");
-        };
-        assert_eq!(*owner, uid);
-        assert!(!error.to_string().contains("chmod"), "{error}");
     }
 }

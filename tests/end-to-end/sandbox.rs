@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use baler_host::{
-    Budget, Compiler, Host, HostError, Limits, Request, Strategy,
+    Budget, Compiler, FileError, Host, HostError, Limits, Request, Strategy,
     fault::Fault,
     receipt::AttemptResult,
     strategy::{CountedFaults, EngineLimits, LoadError},
@@ -79,7 +79,10 @@ async fn a_state_folder_that_others_can_write_is_refused() {
     let state = tempfile::tempdir().expect("a folder");
     std::fs::set_permissions(state.path(), std::fs::Permissions::from_mode(0o777)).expect("sets");
     let error = builder(&state).build().expect_err("it is open");
-    assert!(matches!(error, HostError::NotPrivate { .. }));
+    assert!(matches!(
+        error,
+        HostError::Files(FileError::NotPrivate { .. })
+    ));
     assert!(error.to_string().contains("chmod 700"), "{error}");
 }
 

@@ -35,7 +35,6 @@ pub use work::{Finished, Work};
 
 use baler_conversation::{Conversation, ReadError};
 
-use crate::archive::retrieve::{self, Retrieve};
 use crate::compaction::Compaction;
 use crate::error::HostError;
 use crate::host::Host;
@@ -43,6 +42,7 @@ use crate::limits::Limits;
 use crate::receipt::{Outcome, Receipt, Unchanged};
 use crate::report::Decision;
 use crate::request::{Budget, Pins, Request, Trigger};
+use crate::retrieve::{self, Retrieve};
 use crate::strategy::Strategy;
 use guard::{LastFutileAttempt, Size, fires_from};
 use journal::Journal;

@@ -8,12 +8,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use baler_conversation::marks::SecretKey;
+use baler_files::{Links, private_folder, staged};
 
 use crate::content_hash::ContentHash;
 use crate::error::HostError;
-use crate::files::{self, Links};
-use crate::staged;
-use crate::state;
 
 /// First bytes of every entry. The number changes with the format of entries.
 const MAGIC: &[u8] = b"baler compiled 1\n";
@@ -32,7 +30,7 @@ pub(super) struct CodeCache {
 
 impl CodeCache {
     pub(super) fn open(folder: &Path, key: SecretKey, engine: String) -> Result<Self, HostError> {
-        state::private_folder(folder)?;
+        private_folder(folder)?;
         staged::clear(folder, true);
         Ok(Self {
             folder: folder.to_owned(),
@@ -44,8 +42,8 @@ impl CodeCache {
     /// Returns the compiled code of the component with this hash. An entry that is missing, unreadable or
     /// corrupt is `None`, so the component is compiled again.
     pub(super) fn get(&self, component: &ContentHash) -> Option<Vec<u8>> {
-        let file = files::open_regular(&self.path(component), Links::Followed, "").ok()??;
-        let entry = files::read_within(file, MAX_ENTRY_BYTES).ok()??;
+        let file = baler_files::open_regular(&self.path(component), Links::Followed, "").ok()??;
+        let entry = baler_files::read_within(file, MAX_ENTRY_BYTES).ok()??;
         let code = entry
             .strip_prefix(MAGIC)
             .and_then(|sealed| sealed.split_at_checked(32))
@@ -108,7 +106,7 @@ mod tests {
     fn get_ignores_a_pipe_and_put_replaces_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let digest = ContentHash::new([2; 32]);
-        files::make_pipe(&open(folder.path()).path(&digest));
+        crate::sample::make_pipe(&open(folder.path()).path(&digest));
         let (sender, receiver) = mpsc::channel();
         let cache = open(folder.path());
         std::thread::spawn(move || sender.send((cache.get(&digest), cache)));

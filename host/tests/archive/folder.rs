@@ -2,8 +2,8 @@ use std::fs;
 
 use baler_generated::Kind;
 use baler_host::{
-    Archive, Host, HostError,
-    archive::{ArchiveError, Contents},
+    Archive, FileError, Host,
+    archive::{ArchiveError, Contents, OpenError},
 };
 
 use crate::support::{DAY, age, assert_there, compacted, host_of, made, try_compact};
@@ -54,7 +54,10 @@ async fn a_folder_that_others_can_write_into_is_refused() {
     fs::create_dir(&path).expect("a folder");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).expect("set");
     let error = Archive::open(&path).expect_err("it is open to others");
-    assert!(matches!(error, HostError::NotPrivate { .. }), "{error:?}");
+    assert!(
+        matches!(error, OpenError::Files(FileError::NotPrivate { .. })),
+        "{error:?}"
+    );
     // One that others may look into is not, but nobody sees what lies in it.
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("set");
     Archive::open(&path).expect("an archive");
@@ -76,7 +79,7 @@ fn of_an_open_folder_with_other_files_it_is_told_that_it_is_no_archive() {
         Archive::open_existing(folder.path()),
     ] {
         let error = opened.expect_err("it is no archive");
-        let HostError::Archive(ArchiveError::NotAnArchive { .. }) = &error else {
+        let OpenError::NotAnArchive { .. } = &error else {
             panic!("{error:?}");
         };
         assert!(!error.to_string().contains("chmod"), "{error}");
@@ -182,7 +185,7 @@ async fn places_that_can_be_none_are_told_so() {
         "az://bales/#y",
     ] {
         let error = Archive::at(wrong, none).expect_err("it is no place");
-        let HostError::Archive(ArchiveError::NoPlace { .. }) = &error else {
+        let OpenError::NoPlace { .. } = &error else {
             panic!("{error:?}");
         };
     }

@@ -8,7 +8,10 @@ use baler_generated::Kind;
 use baler_host::archive::object_store::memory::InMemory;
 use baler_host::archive::object_store::path::Path as Key;
 use baler_host::archive::object_store::{ObjectStore, ObjectStoreExt as _};
-use baler_host::{Archive, HostError, archive::ArchiveError};
+use baler_host::{
+    Archive, HostError,
+    archive::{ArchiveError, OpenError},
+};
 
 use crate::support::{DAY, age, assert_there, compacted, host_of, try_compact};
 
@@ -48,8 +51,8 @@ fn link(to: &Path, at: impl AsRef<Path>) {
 }
 
 #[track_caller]
-fn is_not_an_archive(result: Result<Archive, HostError>, name: &str) {
-    let Err(HostError::Archive(ArchiveError::NotAnArchive { .. })) = &result else {
+fn is_not_an_archive(result: Result<Archive, OpenError>, name: &str) {
+    let Err(OpenError::NotAnArchive { .. }) = &result else {
         panic!("{name}: {result:?}");
     };
 }

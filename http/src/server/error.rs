@@ -325,6 +325,8 @@ impl From<IntrospectError> for ApiError {
 
 #[cfg(test)]
 mod tests {
+    use baler_host::FileError;
+
     use super::*;
 
     #[test]
@@ -380,11 +382,11 @@ mod tests {
 
     #[test]
     fn cause_of_an_internal_error_is_for_the_operator_only() {
-        let error = ApiError::from(HostError::Io {
+        let error = ApiError::from(HostError::from(FileError::Io {
             action: "open",
             path: "/srv/key".into(),
             source: std::io::Error::other("the disk is gone"),
-        });
+        }));
         assert_eq!(
             error.cause(),
             Some("cannot open `/srv/key`: the disk is gone")

@@ -12,7 +12,8 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context as _, bail};
 
 /// The libraries that others build on.
-const CRATES: [&str; 4] = [
+const CRATES: [&str; 5] = [
+    "baler-archive",
     "baler-conversation",
     "baler-models",
     "baler-host",

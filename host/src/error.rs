@@ -1,6 +1,11 @@
 //! Failures of the host or the machine.
 
-use super::Cause;
+use std::error::Error;
+
+use baler_archive::{ArchiveError, OpenError};
+
+/// The cause of an error, of a type that is not part of the public API.
+pub(crate) type Cause = Box<dyn Error + Send + Sync>;
 
 /// What needs the address space, and how to get more of it.
 const ADDRESS_SPACE: &str = "each memory of a component takes 4 GiB of address space, however little of it is used: allow that (`ulimit -v unlimited`, no `LimitAS=` of a service, a system that overcommits), or name a strategy that is no component";
@@ -53,56 +58,42 @@ pub enum HostError {
         /// Number of units of the conversation.
         units: usize,
     },
-    /// A file or folder cannot be read or written.
-    #[error("cannot {action} `{path}`")]
-    Io {
-        /// What was tried.
-        action: &'static str,
-        /// The file or folder.
-        path: std::path::PathBuf,
-        /// The cause.
-        #[source]
-        source: std::io::Error,
-    },
-    /// Removed content could not be archived, so nothing was removed; or the archive cannot be opened.
+    /// A file or folder of the host cannot be used.
     #[error(transparent)]
-    Archive(#[from] super::ArchiveError),
-    /// A folder or file of the host is open to other users.
-    #[error(
-        "`{path}` is open to other users, who could forge compiled code and keys in it: {}",
-        remedy_of_open(*is_shared)
-    )]
-    NotPrivate {
-        /// The folder or file.
-        path: std::path::PathBuf,
-        /// Whether other users use it too, such as `/tmp`, so that it cannot be closed to them.
-        is_shared: bool,
-    },
-    /// A folder or file of the host belongs to another user.
-    #[error(
-        "`{path}` belongs to another user (number {owner}), who could forge compiled code and keys in it: name another folder, or run baler as its owner"
-    )]
-    NotOwned {
-        /// The folder or file.
-        path: std::path::PathBuf,
-        /// User ID of the owner.
-        owner: u32,
-    },
+    Files(#[from] baler_files::FileError),
+    /// The archive in the state folder cannot be opened.
+    #[error(transparent)]
+    NoArchive(OpenError),
+    /// Removed content could not be archived, so nothing was removed.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+}
+
+impl From<OpenError> for HostError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Files(error) => Self::Files(error),
+            error => Self::NoArchive(error),
+        }
+    }
 }
 
 impl HostError {
     /// Returns the message with all its causes, as one text. It never holds text of a conversation.
     #[must_use]
     pub fn with_causes(&self) -> String {
-        super::with_causes(self)
+        with_causes(self)
     }
 }
 
-/// Returns what to do about a folder or file that is open to other users.
-const fn remedy_of_open(is_shared: bool) -> &'static str {
-    if is_shared {
-        "other users use it too, so name a folder of your own"
-    } else {
-        "`chmod 700` it, or name another folder"
+/// Returns the message of an error and of all its causes, as one text.
+pub(crate) fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        cause = inner.source();
     }
+    text
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::backend::{Backend, Item};
-use super::layout::Role;
-use super::{Archive, FRESH, Kind, STORING, age};
+use crate::archive::{Archive, FRESH, Kind, STORING, age};
+use crate::backend::{Backend, Item};
 use crate::error::ArchiveError;
+use crate::layout::Role;
 
 /// How much older than an undo record an entry must be to be cleared: the entry was not rewritten if it was
 /// younger than [`FRESH`] when the compaction began.

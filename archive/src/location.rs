@@ -1,7 +1,7 @@
 //! Opens the archive at a URL.
 
-use super::Archive;
-use crate::error::{ArchiveError, HostError};
+use crate::Archive;
+use crate::error::OpenError;
 
 /// The URLs that are supported.
 #[cfg(feature = "cloud")]
@@ -33,7 +33,7 @@ impl Archive {
     pub fn at<K: AsRef<str>, V: Into<String>>(
         url: &str,
         options: impl IntoIterator<Item = (K, V)>,
-    ) -> Result<Self, HostError> {
+    ) -> Result<Self, OpenError> {
         Self::at_url(url, options, Wanted::Made)
     }
 
@@ -45,7 +45,7 @@ impl Archive {
     pub fn existing_at<K: AsRef<str>, V: Into<String>>(
         url: &str,
         options: impl IntoIterator<Item = (K, V)>,
-    ) -> Result<Self, HostError> {
+    ) -> Result<Self, OpenError> {
         Self::at_url(url, options, Wanted::Existing)
     }
 
@@ -53,15 +53,13 @@ impl Archive {
         url: &str,
         options: impl IntoIterator<Item = (K, V)>,
         wanted: Wanted,
-    ) -> Result<Self, HostError> {
+    ) -> Result<Self, OpenError> {
         if url == "memory:" {
             return Ok(Self::in_memory());
         }
-        let wrong = |what: &str| {
-            HostError::Archive(ArchiveError::NoPlace {
-                url: without_secrets(url),
-                what: what.to_owned(),
-            })
+        let wrong = |what: &str| OpenError::NoPlace {
+            url: without_secrets(url),
+            what: what.to_owned(),
         };
         let (scheme, rest) = url.split_once("://").ok_or_else(|| wrong(SUPPORTED_URLS))?;
         match scheme {
@@ -74,7 +72,7 @@ impl Archive {
             },
             #[cfg(feature = "cloud")]
             "s3" | "gs" | "az" => {
-                super::cloud::store(scheme, url, rest, options).map_err(|what| wrong(&what))
+                crate::cloud::store(scheme, url, rest, options).map_err(|what| wrong(&what))
             }
             _ => {
                 // Used only with the feature `cloud`.
@@ -86,7 +84,7 @@ impl Archive {
 }
 
 /// Removes from a URL what may be secret: user, password, query and fragment.
-pub(super) fn without_secrets(url: &str) -> String {
+pub(crate) fn without_secrets(url: &str) -> String {
     let plain = url.split(['?', '#']).next().unwrap_or_default();
     match plain.split_once("://") {
         Some((scheme, rest)) => {

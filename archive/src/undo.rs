@@ -10,17 +10,17 @@ use serde_json::value::RawValue;
 
 use baler_conversation::Conversation;
 
-use super::{Archive, CONCURRENCY, Kind};
 use crate::error::ArchiveError;
 use crate::reference::{digest_of, messages_of};
+use crate::{Archive, CONCURRENCY, Kind};
 
 /// The most bytes of a restored document, which is also the most that the program reads of one. A record that
 /// would give more is forged: a few entries that are named many times would make a document of any size.
-pub(super) const MAX_DOCUMENT_BYTES: u64 = 1 << 30;
+pub(crate) const MAX_DOCUMENT_BYTES: u64 = 1 << 30;
 
 /// The most bytes of a record, and of the texts around the messages. In memory they take about ten times as
 /// much. No provider accepts a request with that much text around its messages.
-pub(super) const MAX_RECORD_BYTES: usize = 32 << 20;
+pub(crate) const MAX_RECORD_BYTES: usize = 32 << 20;
 
 /// The names in errors.
 const RECORD: &str = "the record of a compaction";
@@ -56,7 +56,7 @@ struct Piece {
 
 /// Creates the undo record of a conversation, and passes its entries to `keep`, which returns their
 /// references. Returns `None` if the record or the texts would be larger than [`MAX_RECORD_BYTES`].
-pub(super) fn record(
+pub(crate) fn record(
     conversation: &Conversation,
     keep: &mut impl FnMut(String) -> String,
 ) -> Option<String> {
@@ -131,7 +131,7 @@ impl<'a> Texts<'a> {
 
 impl Archive {
     /// Restores the document as it was before the compaction whose receipt names this reference
-    /// ([`crate::Receipt::undo`]), byte for byte.
+    /// byte for byte.
     ///
     /// # Errors
     /// Returns an error if `reference` is not a reference, if nothing or something damaged is stored under

@@ -17,8 +17,8 @@ use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, R
 use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::backend::MAX_ENTRY_BYTES;
-use super::{Archive, location};
+use crate::backend::MAX_ENTRY_BYTES;
+use crate::{Archive, location};
 
 /// Time limit of one request, including its response.
 const REQUEST_TIME: Duration = Duration::from_secs(15);
@@ -33,7 +33,7 @@ const MAX_RESPONSE_BYTES: usize = 2 * MAX_ENTRY_BYTES;
 const PIECE: usize = 64 << 10;
 
 /// Opens the archive at a URL of a supported scheme; `rest` is the part after `://`.
-pub(super) fn store<K: AsRef<str>, V: Into<String>>(
+pub(crate) fn store<K: AsRef<str>, V: Into<String>>(
     scheme: &str,
     url: &str,
     rest: &str,

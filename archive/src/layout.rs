@@ -2,45 +2,45 @@
 
 use std::ffi::OsStr;
 
-use super::Kind;
+use crate::Kind;
 use crate::reference::is_reference;
 
 /// The file that marks a folder as an archive.
-pub(super) const MARKER: &str = "baler-archive";
+pub(crate) const MARKER: &str = "baler-archive";
 /// The content of [`MARKER`].
-pub(super) const MARK: &str = "baler archive, version 1\n";
+pub(crate) const MARK: &str = "baler archive, version 1\n";
 
 /// The folder of files that are being written.
-pub(super) const STAGING: &str = "staging";
+pub(crate) const STAGING: &str = "staging";
 /// The end of the name of a file in [`STAGING`], after [`STAGED_LETTERS`] random letters and digits.
-pub(super) const STAGED: &str = ".part";
-pub(super) const STAGED_LETTERS: usize = 16;
+pub(crate) const STAGED: &str = ".part";
+pub(crate) const STAGED_LETTERS: usize = 16;
 
 /// All folders of an archive.
-pub(super) const FOLDERS: [&str; 3] = [Kind::Entry.folder(), Kind::Undo.folder(), STAGING];
+pub(crate) const FOLDERS: [&str; 3] = [Kind::Entry.folder(), Kind::Undo.folder(), STAGING];
 
 /// Whether a file or folder of this name, directly in an archive's folder, belongs to the archive.
-pub(super) fn is_own(name: &OsStr) -> bool {
+pub(crate) fn is_own(name: &OsStr) -> bool {
     name == MARKER || FOLDERS.iter().any(|folder| name == *folder)
 }
 
 /// The purpose of a file of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     Stored(Kind),
     /// Being written, or left behind by a killed run.
     Unfinished,
 }
 
 /// Returns where content is stored, relative to the archive's location.
-pub(super) fn path_of(kind: Kind, reference: &str) -> String {
+pub(crate) fn path_of(kind: Kind, reference: &str) -> String {
     format!("{}/{reference}.json", kind.folder())
 }
 
 impl Role {
     /// Returns the role of the file at this path, relative to the archive's location; `None` if the archive
     /// writes no such name.
-    pub(super) fn of(path: &str) -> Option<Self> {
+    pub(crate) fn of(path: &str) -> Option<Self> {
         let (folder, name) = path.split_once('/')?;
         if folder == STAGING {
             return is_staged(name).then_some(Self::Unfinished);

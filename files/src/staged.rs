@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
-use crate::files::{self, Links};
+use crate::regular::{self, Links};
 
 /// Age from which an unfinished file that its writer could not lock counts as abandoned. Writing one takes
 /// seconds.
@@ -25,7 +25,10 @@ const EARLIER: (&str, usize) = (".tmp", 6);
 
 /// Creates an empty file in `folder` that only its owner can read, and locks it. Its name is `prefix`,
 /// `letters` random letters and digits, and `suffix`.
-pub(crate) fn begin(
+///
+/// # Errors
+/// The file cannot be created.
+pub fn begin(
     folder: &Path,
     prefix: &str,
     suffix: &str,
@@ -37,7 +40,7 @@ pub(crate) fn begin(
             .suffix(suffix)
             .rand_bytes(letters)
             // The errors of `tempfile_in` would name the temporary file.
-            .make_in(folder, files::create_private)?;
+            .make_in(folder, regular::create_private)?;
         match staged.as_file().try_lock() {
             // `clear` holds the lock while it removes a file, so a file that exists now stays.
             Ok(()) if fs::symlink_metadata(staged.path()).is_ok() => return Ok(staged),
@@ -53,14 +56,20 @@ pub(crate) fn begin(
 }
 
 /// Like [`begin`], with a name that [`clear`] recognizes.
-pub(crate) fn begin_in_state(folder: &Path) -> io::Result<NamedTempFile> {
+///
+/// # Errors
+/// The file cannot be created.
+pub fn begin_in_state(folder: &Path) -> io::Result<NamedTempFile> {
     let (prefix, letters) = CURRENT;
     begin(folder, prefix, "", letters)
 }
 
 /// Locks an abandoned file and returns it; `None` if it is still being written. If its writer may not have
 /// locked it, its age decides.
-pub(crate) fn claim(file: File, is_locked_by_its_writer: bool) -> io::Result<Option<File>> {
+///
+/// # Errors
+/// The age of the file is unknown.
+pub fn claim(file: File, is_locked_by_its_writer: bool) -> io::Result<Option<File>> {
     let is_abandoned = match file.try_lock() {
         Err(TryLockError::WouldBlock) => false,
         Ok(()) if is_locked_by_its_writer => true,
@@ -77,7 +86,7 @@ pub(crate) fn claim(file: File, is_locked_by_its_writer: bool) -> io::Result<Opt
 /// Removes abandoned files from a state folder or its folder of compiled code. Files that cannot be removed
 /// stay. Files of other programs may have the names of earlier versions, so such files are removed only if
 /// `is_only_balers` says that the folder holds nothing else.
-pub(crate) fn clear(folder: &Path, is_only_balers: bool) {
+pub fn clear(folder: &Path, is_only_balers: bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let matches = |(prefix, letters)| {
@@ -90,7 +99,7 @@ pub(crate) fn clear(folder: &Path, is_only_balers: bool) {
             continue;
         }
         let path = entry.path();
-        let file = files::open_regular(&path, Links::Refused, "")
+        let file = regular::open_regular(&path, Links::Refused, "")
             .ok()
             .flatten();
         let claimed = file.and_then(|file| claim(file, is_current).ok().flatten());

@@ -1,18 +1,4 @@
-//! The archive: removed content, stored before the caller gets the result of a compaction (invariant I6).
-
-mod layout;
-mod backend;
-mod folder;
-mod objects;
-mod location;
-pub(crate) mod retrieve;
-mod slots;
-#[cfg(feature = "cloud")]
-mod cloud;
-mod undo;
-mod store;
-mod render;
-mod clearing;
+//! The archive.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,62 +12,35 @@ use object_store::ObjectStore;
 use object_store::path::Path as Key;
 use serde::de::IgnoredAny;
 
-pub use crate::error::ArchiveError;
-pub use clearing::Contents;
-pub use retrieve::Retrieve;
-
-/// The crate whose stores [`Archive::on`] accepts.
-pub use object_store;
-
-pub(crate) use store::Stored;
-
-use crate::error::HostError;
+use crate::backend::{Backend, Found, MAX_ENTRY_BYTES};
+use crate::error::{ArchiveError, OpenError};
+use crate::folder::Folder;
+use crate::layout::path_of;
+use crate::objects::Objects;
 use crate::reference::{is_reference, reference_of};
-use backend::{Backend, Found, MAX_ENTRY_BYTES};
-use folder::Folder;
-use layout::path_of;
-use objects::Objects;
-use slots::Slots;
+use crate::slots::Slots;
 
 /// The most entries that one call reads or writes at once; all calls together have the limit of `slots.rs`.
-const CONCURRENCY: usize = 16;
+pub(crate) const CONCURRENCY: usize = 16;
 
 /// An entry that is older than this is rewritten when it is stored again. So no entry is older when a record
 /// that names it is begun, and old entries can be cleared by their age alone, while others write.
-const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
+pub(crate) const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A compaction takes less than this from its first check of an entry until its record is written. Nobody
 /// clears younger entries while others store.
-const STORING: Duration = Duration::from_secs(60 * 60);
+pub(crate) const STORING: Duration = Duration::from_secs(60 * 60);
 
 /// Store of removed content: units of conversations, single messages as they were before a repair, and an
 /// undo record for each compaction.
 ///
 /// The key of an entry, its reference, is the beginning of the SHA-256 of its content, so no entry is stored
 /// twice. Writes are atomic. Several processes may use one archive at once. Clones share the archive.
-///
-/// ```
-/// use baler_host::{Archive, Budget, Host, Request, Strategy};
-///
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let turn = r#"{"role": "user", "content": "And the next day?"}, {"role": "assistant", "content": "No flights."}"#;
-/// # let body = format!(r#"{{"model": "gpt-4o", "messages": [{}]}}"#, [turn; 40].join(","));
-/// let archive = Archive::in_memory();
-/// let host = Host::builder().archive(archive.clone()).build()?;
-/// let request = Request::new(Budget::Share(0.5));
-/// let compaction = host.compact(&host.read(body.as_str())?, &[Strategy::truncate()], &request).await?;
-/// let removed = compaction.receipt().archive.as_deref().unwrap_or_default();
-/// let text = archive.text(&removed[0].reference).await?;               // one unit, as text
-/// assert!(text.starts_with('['));                                      // such as `[user]`
-/// let undo = compaction.receipt().undo.as_deref().expect("units were removed");
-/// assert_eq!(archive.undo(undo).await?, body);                         // the whole document
-/// # Ok(()) }
-/// ```
 #[derive(Clone)]
 pub struct Archive {
-    backend: Backend,
-    slots: Slots,
-    place: Arc<str>,
+    pub(crate) backend: Backend,
+    pub(crate) slots: Slots,
+    pub(crate) place: Arc<str>,
 }
 
 impl fmt::Debug for Archive {
@@ -100,9 +59,9 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 2] = [Self::Entry, Self::Undo];
+    pub(crate) const ALL: [Self; 2] = [Self::Entry, Self::Undo];
 
-    const fn folder(self) -> &'static str {
+    pub(crate) const fn folder(self) -> &'static str {
         match self {
             Self::Entry => "entries",
             Self::Undo => "undo",
@@ -111,7 +70,7 @@ impl Kind {
 
     /// The age from which content is rewritten when it is stored again. A record is always rewritten: its age
     /// is that of the last compaction of the document, not of the first.
-    const fn fresh(self) -> Duration {
+    pub(crate) const fn fresh(self) -> Duration {
         match self {
             Self::Entry => FRESH,
             Self::Undo => Duration::ZERO,
@@ -125,16 +84,16 @@ impl Archive {
     #[must_use]
     pub fn owns(file: &Path) -> bool {
         file.ancestors().any(|path| {
-            path.file_name().is_some_and(layout::is_own)
+            path.file_name().is_some_and(crate::layout::is_own)
                 && path
                     .parent()
-                    .is_some_and(|folder| folder.join(layout::MARKER).is_file())
+                    .is_some_and(|folder| folder.join(crate::layout::MARKER).is_file())
         })
     }
 
     /// The most file descriptors that an archive in a folder and its clones use at once. Further reads and
     /// writes wait.
-    pub const DESCRIPTORS: usize = slots::DESCRIPTORS;
+    pub const DESCRIPTORS: usize = crate::slots::DESCRIPTORS;
 
     /// Opens the archive in `folder`, and creates it if the folder is missing or empty. Removes unfinished
     /// files of killed runs.
@@ -142,7 +101,7 @@ impl Archive {
     /// # Errors
     /// Returns an error if the folder cannot be created, if other users have access to it, or if it holds
     /// other files and is no archive.
-    pub fn open(folder: impl AsRef<Path>) -> Result<Self, HostError> {
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
         let folder = folder.as_ref();
         Ok(Self::in_folder(Folder::open(folder)?, folder))
     }
@@ -151,7 +110,7 @@ impl Archive {
     ///
     /// # Errors
     /// Returns an error if there is no archive, if it cannot be read, or if other users have access to it.
-    pub fn open_existing(folder: impl AsRef<Path>) -> Result<Self, HostError> {
+    pub fn open_existing(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
         let folder = folder.as_ref();
         Ok(Self::in_folder(Folder::existing(folder)?, folder))
     }
@@ -205,7 +164,7 @@ impl Archive {
 
     /// Like [`Archive::get`], but only for small and undamaged entries. Returns `None` for all others;
     /// [`Archive::get`] reads them, or reports what is wrong.
-    async fn get_small(&self, reference: &str) -> Result<Option<String>, ArchiveError> {
+    pub(crate) async fn get_small(&self, reference: &str) -> Result<Option<String>, ArchiveError> {
         if !is_reference(reference) {
             return Ok(None);
         }
@@ -223,7 +182,7 @@ impl Archive {
         Ok(messages.filter(|messages| is_list(messages)))
     }
 
-    async fn read(&self, kind: Kind, reference: &str) -> Result<String, ArchiveError> {
+    pub(crate) async fn read(&self, kind: Kind, reference: &str) -> Result<String, ArchiveError> {
         if !is_reference(reference) {
             return Err(ArchiveError::no_reference(reference));
         }
@@ -240,7 +199,7 @@ impl Archive {
         }
     }
 
-    fn damaged(&self, reference: &str) -> ArchiveError {
+    pub(crate) fn damaged(&self, reference: &str) -> ArchiveError {
         ArchiveError::Damaged {
             reference: reference.to_owned(),
             place: self.place.to_string(),
@@ -256,7 +215,7 @@ impl Archive {
         found.map_err(|problem| self.failed("read", &*problem))
     }
 
-    fn failed(
+    pub(crate) fn failed(
         &self,
         action: &'static str,
         problem: &(dyn std::error::Error + Send + Sync + 'static),
@@ -271,7 +230,7 @@ impl Archive {
     /// threads that cannot be stopped, and would leave unfinished files behind.
     ///
     /// Returns what [`Archive::look_again`] has to check.
-    async fn put_all(
+    pub(crate) async fn put_all(
         &self,
         kind: Kind,
         fresh: Duration,
@@ -298,7 +257,7 @@ impl Archive {
 
     /// Checks again the old content that was rewritten, and writes it again if it is gone: another process
     /// that clears the store may have checked its age before it was rewritten, and removed it afterwards.
-    async fn look_again(
+    pub(crate) async fn look_again(
         &self,
         renewed: [(Kind, BTreeMap<String, String>); 2],
     ) -> Result<(), ArchiveError> {
@@ -315,7 +274,7 @@ impl Archive {
     }
 
     /// Stores one content. Returns it if it was rewritten and [`Archive::look_again`] has to check it.
-    async fn put(
+    pub(crate) async fn put(
         &self,
         kind: Kind,
         fresh: Duration,
@@ -328,7 +287,7 @@ impl Archive {
             return Err(ArchiveError::Store {
                 action: "write to",
                 place: self.place.to_string(),
-                what: backend::too_large(&path),
+                what: crate::backend::too_large(&path),
             });
         }
         // Damaged content, such as after a crash of the machine, is rewritten.
@@ -355,11 +314,11 @@ impl Archive {
 
 /// Whether a text is exactly one JSON list. The text is embedded in other JSON, where it must not become more
 /// than one value.
-fn is_list(text: &str) -> bool {
+pub(crate) fn is_list(text: &str) -> bool {
     serde_json::from_str::<Vec<IgnoredAny>>(text).is_ok()
 }
 
-fn age(written: SystemTime) -> Duration {
+pub(crate) fn age(written: SystemTime) -> Duration {
     // If clocks differ, the time may be in the future.
     written.elapsed().unwrap_or_default()
 }
@@ -401,7 +360,7 @@ mod tests {
         let in_memory = Archive::in_memory();
         // With the two brackets and quotes: the most bytes of a small entry, and one more.
         for more in [0, 1] {
-            let text = "x".repeat(backend::SMALL_BYTES - 4 + more);
+            let text = "x".repeat(crate::backend::SMALL_BYTES - 4 + more);
             let content = format!("[\"{text}\"]");
             let reference = reference_of(content.as_bytes());
             for archive in [&in_folder, &in_memory] {
@@ -421,6 +380,6 @@ mod tests {
         let put = archive.put(Kind::Entry, FRESH, "0123456789abcdef0123", content);
         let error = put.await.expect_err("it is too large");
         assert!(error.to_string().contains("268435456 bytes"), "{error}");
-        assert_eq!(archive.contents().await, Ok(Contents::default()));
+        assert_eq!(archive.contents().await, Ok(crate::Contents::default()));
     }
 }

@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
-use super::backend::Problem;
+use crate::backend::Problem;
 
 /// The most entries that are read or written at once.
 const MAX_ENTRIES: usize = 16;
@@ -16,23 +16,23 @@ const MAX_ENTRIES: usize = 16;
 const PER_ENTRY: usize = 2;
 
 /// The most file descriptors that an archive in a folder uses, whatever the number of its clones.
-pub(super) const DESCRIPTORS: usize = MAX_ENTRIES * PER_ENTRY;
+pub(crate) const DESCRIPTORS: usize = MAX_ENTRIES * PER_ENTRY;
 
 /// Slots for reads and writes. Clones share the slots.
 #[derive(Clone)]
-pub(super) struct Slots(Arc<Semaphore>);
+pub(crate) struct Slots(Arc<Semaphore>);
 
 /// A slot for one entry; free again when it is dropped.
-pub(super) type Slot = OwnedSemaphorePermit;
+pub(crate) type Slot = OwnedSemaphorePermit;
 
 impl Slots {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Arc::new(Semaphore::new(MAX_ENTRIES)))
     }
 
     /// Runs `work` as soon as a slot is free. Dropping the future cancels `work`; a thread that `work`
     /// started keeps the slot for as long as it runs.
-    pub(super) async fn run<T, W, F>(&self, work: W) -> Result<T, Problem>
+    pub(crate) async fn run<T, W, F>(&self, work: W) -> Result<T, Problem>
     where
         T: Send + 'static,
         W: FnOnce(Slot) -> F + Send + 'static,

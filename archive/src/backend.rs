@@ -4,54 +4,54 @@
 use std::io;
 use std::time::SystemTime;
 
-use super::folder::Folder;
-use super::layout::Role;
-use super::objects::{Objects, PROMPT_REMOVAL};
-use super::slots::Slot;
+use crate::folder::Folder;
+use crate::layout::Role;
+use crate::objects::{Objects, PROMPT_REMOVAL};
+use crate::slots::Slot;
 
 /// The most bytes that are stored under one reference. Providers accept far fewer bytes in one message, its
 /// pictures included.
-pub(super) const MAX_ENTRY_BYTES: usize = 256 << 20;
+pub(crate) const MAX_ENTRY_BYTES: usize = 256 << 20;
 
 /// The most bytes of an entry that is read in parallel with others. Thus they take at most 64 MiB together,
 /// whatever an attacker stored.
-pub(super) const SMALL_BYTES: usize = 4 << 20;
+pub(crate) const SMALL_BYTES: usize = 4 << 20;
 
 /// Why an operation failed. The innermost cause says what happened.
-pub(super) type Problem = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type Problem = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Clone)]
-pub(super) enum Backend {
+pub(crate) enum Backend {
     Folder(Folder),
     Objects(Objects),
 }
 
 /// The content stored at a path, and when it was written.
-pub(super) struct Found {
-    pub(super) written: SystemTime,
-    pub(super) content: Vec<u8>,
+pub(crate) struct Found {
+    pub(crate) written: SystemTime,
+    pub(crate) content: Vec<u8>,
 }
 
 /// A file or object of the archive.
 #[derive(Debug, Clone)]
-pub(super) struct Item {
-    pub(super) role: Role,
-    pub(super) path: String,
-    pub(super) bytes: u64,
-    pub(super) written: SystemTime,
+pub(crate) struct Item {
+    pub(crate) role: Role,
+    pub(crate) path: String,
+    pub(crate) bytes: u64,
+    pub(crate) written: SystemTime,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Listing {
-    pub(super) items: Vec<Item>,
+pub(crate) struct Listing {
+    pub(crate) items: Vec<Item>,
     /// Whether there are other files or objects among the items, so that this may be no archive. Always false
     /// for a folder that is known to be an archive.
-    pub(super) has_foreign: bool,
+    pub(crate) has_foreign: bool,
 }
 
 impl Backend {
     /// Reads what is stored at a path; `None` if nothing is.
-    pub(super) async fn read(&self, path: &str, slot: Slot) -> Result<Option<Found>, Problem> {
+    pub(crate) async fn read(&self, path: &str, slot: Slot) -> Result<Option<Found>, Problem> {
         match self {
             Self::Objects(objects) => objects.read(path).await,
             Self::Folder(folder) => {
@@ -67,7 +67,7 @@ impl Backend {
 
     /// Like [`Backend::read`], but also returns `None` for more than [`SMALL_BYTES`]. (A store over the
     /// network may already have sent the content by then.)
-    pub(super) async fn read_small(
+    pub(crate) async fn read_small(
         &self,
         path: &str,
         slot: Slot,
@@ -86,7 +86,7 @@ impl Backend {
     }
 
     /// Stores content atomically: no reader sees a part of it.
-    pub(super) async fn write(
+    pub(crate) async fn write(
         &self,
         path: &str,
         content: String,
@@ -106,7 +106,7 @@ impl Backend {
     }
 
     /// Lists the items of the archive.
-    pub(super) async fn list(&self) -> Result<Listing, Problem> {
+    pub(crate) async fn list(&self) -> Result<Listing, Problem> {
         match self {
             Self::Objects(objects) => objects.list().await,
             Self::Folder(folder) => {
@@ -117,7 +117,7 @@ impl Backend {
     }
 
     /// Returns those of these unfinished files that nobody is writing any more.
-    pub(super) async fn abandoned(&self, items: Vec<Item>) -> Result<Vec<Item>, Problem> {
+    pub(crate) async fn abandoned(&self, items: Vec<Item>) -> Result<Vec<Item>, Problem> {
         match self {
             // A store shows no unfinished objects.
             Self::Objects(_) => Ok(Vec::new()),
@@ -129,12 +129,12 @@ impl Backend {
     }
 
     /// Whether another process may remove an object that was rewritten after it checked the object's age.
-    pub(super) const fn removals_may_race(&self) -> bool {
+    pub(crate) const fn removals_may_race(&self) -> bool {
         matches!(self, Self::Objects(_))
     }
 
     /// Waits until no such removal of what is written by now is possible any more.
-    pub(super) async fn wait_for_removals(&self) -> Result<(), Problem> {
+    pub(crate) async fn wait_for_removals(&self) -> Result<(), Problem> {
         if self.removals_may_race() {
             // Not a timer, because not every runtime has one.
             blocking(|| {
@@ -147,7 +147,7 @@ impl Backend {
     }
 
     /// Removes items that [`Backend::list`] returned.
-    pub(super) async fn remove(&self, items: Vec<Item>) -> Result<(), Problem> {
+    pub(crate) async fn remove(&self, items: Vec<Item>) -> Result<(), Problem> {
         match self {
             Self::Objects(objects) => objects.remove(items).await,
             Self::Folder(folder) => {
@@ -159,7 +159,7 @@ impl Backend {
 }
 
 /// The error message for content above [`MAX_ENTRY_BYTES`], which is neither read nor written.
-pub(super) fn too_large(path: &str) -> String {
+pub(crate) fn too_large(path: &str) -> String {
     format!(
         "`{path}` has more than {MAX_ENTRY_BYTES} bytes, the most that one entry of an archive may have"
     )

@@ -4,7 +4,7 @@ use baler_conversation::document::Document;
 use baler_conversation::json::{self, Place};
 use baler_conversation::message::{Content, Message, Output};
 
-use super::Archive;
+use crate::Archive;
 use crate::error::ArchiveError;
 
 /// The most JSON values of an entry, approximately, that are parsed; each takes about a hundred bytes of

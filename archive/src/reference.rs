@@ -2,13 +2,14 @@
 
 use baler_conversation::Conversation;
 
-use crate::content_hash::ContentHash;
+use sha2::{Digest as _, Sha256};
 
 /// Hex digits of a reference: 80 bits, short enough for a placeholder.
 const DIGITS: usize = 20;
 
-/// The reference of a unit; `None` if the unit does not exist.
-pub(crate) fn reference(conversation: &Conversation, unit: usize) -> Option<String> {
+/// Returns the reference under which an archive stores a unit; `None` if the unit does not exist.
+#[must_use]
+pub fn reference(conversation: &Conversation, unit: usize) -> Option<String> {
     conversation.units().get(unit)?;
     Some(reference_of(messages_of(conversation, unit).as_bytes()))
 }
@@ -23,17 +24,18 @@ pub(crate) fn list_of<'a>(values: impl Iterator<Item = &'a str>) -> String {
     format!("[{}]", values.collect::<Vec<_>>().join(","))
 }
 
-pub(super) fn reference_of(content: &[u8]) -> String {
+pub(crate) fn reference_of(content: &[u8]) -> String {
     let mut hex = digest_of(content);
     hex.truncate(DIGITS);
     hex
 }
 
 /// SHA-256 in hex digits.
-pub(super) fn digest_of(content: &[u8]) -> String {
-    ContentHash::of(content).hex()
+pub(crate) fn digest_of(content: &[u8]) -> String {
+    let digest = Sha256::digest(content);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-pub(super) fn is_reference(text: &str) -> bool {
+pub(crate) fn is_reference(text: &str) -> bool {
     text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -7,14 +7,12 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use baler_files::{FileError, Links, check_private, private_folder, staged};
 use tempfile::NamedTempFile;
 
-use super::backend::{Found, Item, Listing, MAX_ENTRY_BYTES, SMALL_BYTES, too_large};
-use super::layout::{FOLDERS, MARK, MARKER, Role, STAGED, STAGED_LETTERS, STAGING};
-use crate::error::{ArchiveError, HostError};
-use crate::files::{self, Links};
-use crate::staged;
-use crate::state;
+use crate::backend::{Found, Item, Listing, MAX_ENTRY_BYTES, SMALL_BYTES, too_large};
+use crate::error::OpenError;
+use crate::layout::{FOLDERS, MARK, MARKER, Role, STAGED, STAGED_LETTERS, STAGING};
 
 const NOTHING: &str = "nothing was stored there yet, or the archive is in another place";
 const FOREIGN: &str = "the folder has no file `baler-archive` and holds files that no archive wrote; an archive needs a folder of its own";
@@ -23,7 +21,7 @@ const OTHER_MARK: &str =
     "its file `baler-archive` is not of version 1; use the version of baler that wrote it";
 
 #[derive(Debug, Clone)]
-pub(super) struct Folder {
+pub(crate) struct Folder {
     path: Arc<Path>,
 }
 
@@ -40,18 +38,18 @@ enum FolderState {
 impl Folder {
     /// Opens the archive, and creates it if the folder is missing or empty. Removes unfinished files that
     /// nobody is writing any more, because they hold texts of conversations.
-    pub(super) fn open(path: &Path) -> Result<Self, HostError> {
-        foreign_first(path, state::private_folder(path))?;
+    pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
+        foreign_first(path, private_folder(path))?;
         let found = folder_state(path)?;
         // Private even if other users may read the archive's folder itself.
         for inner in FOLDERS {
-            state::private_folder(&path.join(inner))?;
+            private_folder(&path.join(inner))?;
         }
         let folder = Self::at(path)?;
         if !matches!(found, FolderState::Marked) {
             folder
                 .write(MARKER, MARK.as_bytes())
-                .map_err(|source| HostError::Io {
+                .map_err(|source| FileError::Io {
                     action: "make the archive",
                     path: path.to_owned(),
                     source,
@@ -63,44 +61,44 @@ impl Folder {
     }
 
     /// Opens an existing archive. Creates and removes nothing.
-    pub(super) fn existing(path: &Path) -> Result<Self, HostError> {
+    pub(crate) fn existing(path: &Path) -> Result<Self, OpenError> {
         if !path.is_dir() {
             return Err(refused(path, NOTHING));
         }
-        foreign_first(path, state::check_private(path))?;
+        foreign_first(path, check_private(path))?;
         if matches!(folder_state(path)?, FolderState::Empty) {
             return Err(refused(path, NOTHING));
         }
         for inner in FOLDERS.map(|inner| path.join(inner)) {
             if inner.exists() {
-                state::check_private(&inner)?;
+                check_private(&inner)?;
             }
         }
         Self::at(path)
     }
 
     /// Resolves the path, so that it stays valid if the program changes its working folder.
-    fn at(path: &Path) -> Result<Self, HostError> {
+    fn at(path: &Path) -> Result<Self, OpenError> {
         let path = fs::canonicalize(path).map_err(|source| failed(path, source))?;
         Ok(Self { path: path.into() })
     }
 
-    pub(super) fn read(&self, path: &str) -> io::Result<Option<Found>> {
+    pub(crate) fn read(&self, path: &str) -> io::Result<Option<Found>> {
         read(&self.path, path)
     }
 
     /// Like `read`, but also returns `None` for more than [`SMALL_BYTES`].
-    pub(super) fn read_small(&self, path: &str) -> io::Result<Option<Found>> {
+    pub(crate) fn read_small(&self, path: &str) -> io::Result<Option<Found>> {
         let Some(file) = open_regular(&self.path, path)? else {
             return Ok(None);
         };
         let written = file.metadata()?.modified()?;
-        let content = files::read_within(file, SMALL_BYTES)?;
+        let content = baler_files::read_within(file, SMALL_BYTES)?;
         Ok(content.map(|content| Found { written, content }))
     }
 
     /// Writes a file atomically, and so that it survives a crash of the machine.
-    pub(super) fn write(&self, path: &str, content: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&self, path: &str, content: &[u8]) -> io::Result<()> {
         let mut staged = self.staged()?;
         // Not through `NamedTempFile` itself, because its errors name the temporary file.
         staged.as_file_mut().write_all(content)?;
@@ -109,7 +107,7 @@ impl Folder {
         // Keeps the lock until the file has its final name.
         let _written = staged.persist(&place).map_err(|error| error.error)?;
         match place.parent() {
-            Some(folder) => files::sync_folder(folder),
+            Some(folder) => baler_files::sync_folder(folder),
             None => Ok(()),
         }
     }
@@ -121,7 +119,7 @@ impl Folder {
     }
 
     /// Lists all files of the archive.
-    pub(super) fn list(&self) -> io::Result<Listing> {
+    pub(crate) fn list(&self) -> io::Result<Listing> {
         let mut all = Listing::default();
         for inner in FOLDERS {
             all.items.extend(list(&self.path, inner)?.items);
@@ -130,7 +128,7 @@ impl Folder {
     }
 
     /// Returns those of these unfinished files that nobody is writing any more.
-    pub(super) fn abandoned(&self, items: Vec<Item>) -> io::Result<Vec<Item>> {
+    pub(crate) fn abandoned(&self, items: Vec<Item>) -> io::Result<Vec<Item>> {
         let mut abandoned = Vec::new();
         for item in items {
             if self.claim(&item.path)?.is_some() {
@@ -141,7 +139,7 @@ impl Folder {
     }
 
     /// Removes files, except those that were rewritten since they were listed or are still being written.
-    pub(super) fn remove(&self, items: &[Item]) -> io::Result<()> {
+    pub(crate) fn remove(&self, items: &[Item]) -> io::Result<()> {
         for item in items {
             match item.role {
                 Role::Stored(_) => self.remove_as_listed(item)?,
@@ -201,7 +199,7 @@ fn finish_removal(place: &Path, aside: &Path, item: &Item) -> io::Result<()> {
             Ok(()) => {}
         }
         if let Some(folder) = place.parent() {
-            files::sync_folder(folder)?;
+            baler_files::sync_folder(folder)?;
         }
     }
     remove_if_there(aside)
@@ -230,15 +228,18 @@ fn remove_if_there(place: &Path) -> io::Result<()> {
 
 /// Prefers the error that a folder is no archive to the error that it is open to other users: to close a
 /// foreign folder to them, as the latter advises, would be wrong.
-fn foreign_first(path: &Path, checked: Result<(), HostError>) -> Result<(), HostError> {
+fn foreign_first(path: &Path, checked: Result<(), FileError>) -> Result<(), OpenError> {
     match checked {
-        Err(error @ HostError::NotPrivate { .. }) => Err(folder_state(path).err().unwrap_or(error)),
-        checked => checked,
+        Err(error @ FileError::NotPrivate { .. }) => {
+            folder_state(path)?;
+            Err(error.into())
+        }
+        checked => Ok(checked?),
     }
 }
 
 /// Checks that a folder is an archive or can become one.
-fn folder_state(path: &Path) -> Result<FolderState, HostError> {
+fn folder_state(path: &Path) -> Result<FolderState, OpenError> {
     for inner in FOLDERS {
         match fs::symlink_metadata(path.join(inner)) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -306,29 +307,29 @@ fn read(root: &Path, path: &str) -> io::Result<Option<Found>> {
         return Ok(None);
     };
     let written = file.metadata()?.modified()?;
-    match files::read_within(file, MAX_ENTRY_BYTES)? {
+    match baler_files::read_within(file, MAX_ENTRY_BYTES)? {
         Some(content) => Ok(Some(Found { written, content })),
         None => Err(io::Error::other(too_large(path))),
     }
 }
 
 fn open_regular(root: &Path, path: &str) -> io::Result<Option<File>> {
-    files::open_regular(&root.join(path), Links::Refused, path)
+    baler_files::open_regular(&root.join(path), Links::Refused, path)
 }
 
-fn failed(path: &Path, source: io::Error) -> HostError {
-    HostError::Io {
+fn failed(path: &Path, source: io::Error) -> OpenError {
+    OpenError::Files(FileError::Io {
         action: "open the archive",
         path: path.to_owned(),
         source,
-    }
+    })
 }
 
-fn refused(path: &Path, what: &'static str) -> HostError {
-    HostError::Archive(ArchiveError::NotAnArchive {
+fn refused(path: &Path, what: &'static str) -> OpenError {
+    OpenError::NotAnArchive {
         place: path.display().to_string(),
         what,
-    })
+    }
 }
 
 #[cfg(test)]

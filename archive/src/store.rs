@@ -5,34 +5,34 @@ use std::collections::BTreeMap;
 use baler_conversation::Conversation;
 use baler_conversation::rules::MAX_LISTED;
 
-use super::undo::{self, MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES};
-use super::{Archive, Kind};
-use crate::changes::UnitOutcome;
 use crate::error::ArchiveError;
-use crate::receipt::{Archived, Original};
 use crate::reference::{list_of, messages_of, reference_of};
+use crate::undo::{self, MAX_DOCUMENT_BYTES, MAX_RECORD_BYTES};
+use crate::{Archive, Kind};
 
-/// What was stored, as the receipt lists it.
+/// The references of what was stored.
 #[derive(Debug)]
-pub(crate) struct Stored {
-    /// The units that were removed or rewritten.
-    pub(crate) units: Vec<Archived>,
-    /// The original messages that repairs changed or removed: the first `MAX_LISTED`.
-    pub(crate) originals: Vec<Original>,
-    /// The reference of the undo record.
-    pub(crate) undo: String,
+#[non_exhaustive]
+pub struct Stored {
+    /// The units that can be retrieved one by one: their index and reference.
+    pub units: Vec<(usize, String)>,
+    /// The original messages that repairs changed or removed, at most 1,000: their number in the document,
+    /// counted from 1, and reference.
+    pub originals: Vec<(usize, String)>,
+    /// The reference of the undo record, for [`Archive::undo`].
+    pub undo: String,
 }
 
 impl Archive {
-    /// Stores a whole conversation before a compaction with these `outcomes` of its units. Removed and
-    /// rewritten units can be retrieved one by one; with the kept units the whole document can be restored.
+    /// Stores a whole conversation before these units of it are removed or rewritten. They can be retrieved
+    /// one by one; with the other units, the whole document can be restored.
     ///
     /// # Errors
     /// The document or its undo record is too large to be restored, or the archive cannot be written.
-    pub(crate) async fn store(
+    pub async fn store(
         &self,
         conversation: &Conversation,
-        outcomes: &[UnitOutcome],
+        removed: impl IntoIterator<Item = usize>,
     ) -> Result<Stored, ArchiveError> {
         let came_in = conversation.came_in();
         // `undo` would refuse to read it.
@@ -52,23 +52,16 @@ impl Archive {
             entries.insert(reference.clone(), content);
             reference
         };
-        let gone = outcomes.iter().enumerate();
-        let gone = gone.filter(|(_, outcome)| **outcome != UnitOutcome::Kept);
-        let units = gone
-            .map(|(unit, _)| Archived {
-                unit,
-                reference: keep(messages_of(conversation, unit)),
-            })
+        let units = removed.into_iter();
+        let units = units
+            .map(|unit| (unit, keep(messages_of(conversation, unit))))
             .collect();
         let mut originals = Vec::new();
         for (message, json) in conversation.replaced() {
             let reference = keep(list_of(std::iter::once(json)));
             // All originals are stored. Those that are not listed are restored with the whole document.
             if originals.len() < MAX_LISTED {
-                originals.push(Original {
-                    message,
-                    reference: Some(reference),
-                });
+                originals.push((message, reference));
             }
         }
         let record = undo::record(&came_in, &mut keep).ok_or_else(|| {

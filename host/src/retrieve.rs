@@ -8,8 +8,8 @@ use serde_json::json;
 
 use baler_conversation::Format;
 
-use crate::archive::Archive;
-use crate::error::ArchiveError;
+use baler_archive::{Archive, ArchiveError};
+
 use crate::receipt::Receipt;
 
 /// The most bytes of an entry's text in one answer. The model retrieves longer texts piece by piece.

@@ -6,15 +6,20 @@ use std::path::Path;
 
 /// What to do with a symbolic link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Links {
+pub enum Links {
+    /// The file that it points at is opened.
     Followed,
+    /// It is an error, like a folder.
     Refused,
 }
 
 /// Opens a regular file, called `shown` in errors; `None` if it does not exist. Opening a pipe would wait
 /// forever for a writer, so the file is opened without waiting. Its kind is checked afterwards, when nobody
 /// can replace it any more.
-pub(crate) fn open_regular(place: &Path, links: Links, shown: &str) -> io::Result<Option<File>> {
+///
+/// # Errors
+/// The file cannot be opened, or is not a regular file.
+pub fn open_regular(place: &Path, links: Links, shown: &str) -> io::Result<Option<File>> {
     let mut options = File::options();
     options.read(true);
     #[cfg(unix)]
@@ -50,7 +55,10 @@ pub(crate) fn open_regular(place: &Path, links: Links, shown: &str) -> io::Resul
 }
 
 /// Reads a whole file; `None` if it has more than `most` bytes.
-pub(crate) fn read_within(file: File, most: usize) -> io::Result<Option<Vec<u8>>> {
+///
+/// # Errors
+/// The file cannot be read.
+pub fn read_within(file: File, most: usize) -> io::Result<Option<Vec<u8>>> {
     let most = most as u64;
     let mut content = Vec::new();
     if file.metadata()?.len() > most {
@@ -72,23 +80,18 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
 }
 
 /// Syncs a folder to disk, so that the names of its files survive a crash.
+///
+/// # Errors
+/// The folder cannot be opened, or its file system cannot sync folders.
 #[cfg(unix)]
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
 /// Other systems cannot sync folders.
 #[cfg(not(unix))]
-pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
+pub fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
-}
-
-/// Creates a pipe without a writer, for tests.
-#[cfg(all(test, unix))]
-#[allow(clippy::expect_used, reason = "helpers of tests are tests")]
-pub(crate) fn make_pipe(path: &Path) {
-    let made = std::process::Command::new("mkfifo").arg(path).status();
-    assert!(made.expect("it runs").success());
 }
 
 #[cfg(test)]
@@ -106,6 +109,13 @@ mod tests {
         };
         assert_eq!(read(4).as_deref(), Some(&b"1234"[..]));
         assert_eq!(read(3), None);
+    }
+
+    /// Creates a pipe without a writer.
+    #[cfg(unix)]
+    fn make_pipe(path: &Path) {
+        let made = std::process::Command::new("mkfifo").arg(path).status();
+        assert!(made.expect("it runs").success());
     }
 
     #[cfg(unix)]

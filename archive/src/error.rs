@@ -1,7 +1,9 @@
-//! Errors of archives.
+//! Why an archive, or something in it, cannot be used.
 
 use std::error::Error;
 use std::io;
+
+use baler_files::FileError;
 
 /// Why an archive, or a reference into it, cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -84,14 +86,6 @@ pub enum ArchiveError {
         /// The system's error message.
         what: String,
     },
-    /// There is no archive in a folder, and none can be created there.
-    #[error("there is no archive in `{place}`: {what}")]
-    NotAnArchive {
-        /// The folder.
-        place: String,
-        /// What was found instead.
-        what: &'static str,
-    },
     /// Objects of another program are among the archive's objects, so nothing is cleared.
     #[error(
         "`{place}` holds objects below `entries/` or `undo/` that no archive wrote, so nothing was cleared there; use the prefix of the archive alone, or move these objects away"
@@ -99,6 +93,20 @@ pub enum ArchiveError {
     Foreign {
         /// The store.
         place: String,
+    },
+}
+
+/// Why an archive cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// There is no archive in a folder, and none can be created there.
+    #[error("there is no archive in `{place}`: {what}")]
+    NotAnArchive {
+        /// The folder.
+        place: String,
+        /// What was found instead.
+        what: &'static str,
     },
     /// The given URL is not that of an archive.
     #[error("`{url}` is no place for an archive: {what}")]
@@ -108,9 +116,12 @@ pub enum ArchiveError {
         /// What was expected.
         what: String,
     },
+    /// A folder of the archive cannot be used.
+    #[error(transparent)]
+    Files(#[from] FileError),
 }
 
-/// The most bytes of a store's error message, since some servers send whole pages.
+/// The most characters of a store's error message, since some servers send whole pages.
 const WORDS: usize = 400;
 
 impl ArchiveError {
@@ -131,7 +142,12 @@ impl ArchiveError {
         while let Some(inner) = innermost.source() {
             innermost = inner;
         }
-        let what = crate::bounded::bounded(&innermost.to_string(), WORDS);
+        let what = innermost.to_string();
+        let what = what
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(WORDS)
+            .collect();
         let place = place.to_owned();
         let is_out_of_room = innermost.downcast_ref().is_some_and(is_out_of_room);
         if is_out_of_room {

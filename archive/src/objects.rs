@@ -8,28 +8,28 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use object_store::path::Path as Key;
 use object_store::{GetResult, ObjectStore, ObjectStoreExt as _};
 
-use super::backend::{Found, Item, Listing, MAX_ENTRY_BYTES, Problem, SMALL_BYTES, too_large};
-use super::layout::{Role, path_of};
-use super::{CONCURRENCY, Kind};
+use crate::backend::{Found, Item, Listing, MAX_ENTRY_BYTES, Problem, SMALL_BYTES, too_large};
+use crate::layout::{Role, path_of};
 use crate::reference::reference_of;
+use crate::{CONCURRENCY, Kind};
 
 /// A removal is prompt if it ends within this time after the last check of the object. Whoever rewrites an
 /// old object waits for this time, and then checks whether the object still exists.
-pub(super) const PROMPT_REMOVAL: Duration = Duration::from_secs(2);
+pub(crate) const PROMPT_REMOVAL: Duration = Duration::from_secs(2);
 
 /// Some stores report times in whole seconds in one response, and more exactly in another. What is cleared
 /// was written long before, so this tolerance does no harm.
 const PRECISION: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
-pub(super) struct Objects {
-    pub(super) store: Arc<dyn ObjectStore>,
+pub(crate) struct Objects {
+    pub(crate) store: Arc<dyn ObjectStore>,
     /// The prefix of all keys.
-    pub(super) prefix: Key,
+    pub(crate) prefix: Key,
 }
 
 impl Objects {
-    pub(super) async fn read(&self, path: &str) -> Result<Option<Found>, Problem> {
+    pub(crate) async fn read(&self, path: &str) -> Result<Option<Found>, Problem> {
         match self.get(path).await? {
             Some(found) => received(found, path).await.map(Some),
             None => Ok(None),
@@ -37,7 +37,7 @@ impl Objects {
     }
 
     /// Like `read`, but also returns `None` for more than [`SMALL_BYTES`].
-    pub(super) async fn read_small(&self, path: &str) -> Result<Option<Found>, Problem> {
+    pub(crate) async fn read_small(&self, path: &str) -> Result<Option<Found>, Problem> {
         let found = self.get(path).await?;
         match found.filter(|found| found.meta.size <= SMALL_BYTES as u64) {
             Some(found) => received(found, path).await.map(Some),
@@ -52,12 +52,12 @@ impl Objects {
         }
     }
 
-    pub(super) async fn write(&self, path: &str, content: String) -> Result<(), Problem> {
+    pub(crate) async fn write(&self, path: &str, content: String) -> Result<(), Problem> {
         self.store.put(&self.key(path), content.into()).await?;
         Ok(())
     }
 
-    pub(super) async fn list(&self) -> Result<Listing, Problem> {
+    pub(crate) async fn list(&self) -> Result<Listing, Problem> {
         let mut listing = Listing::default();
         for kind in Kind::ALL {
             let folder = self.key(kind.folder());
@@ -83,7 +83,7 @@ impl Objects {
     }
 
     /// Removes objects, except those that were rewritten since they were listed.
-    pub(super) async fn remove(&self, items: Vec<Item>) -> Result<(), Problem> {
+    pub(crate) async fn remove(&self, items: Vec<Item>) -> Result<(), Problem> {
         let (small, large): (Vec<Item>, Vec<Item>) = items
             .into_iter()
             .partition(|item| item.bytes <= SMALL_BYTES as u64);
