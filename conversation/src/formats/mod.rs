@@ -14,6 +14,7 @@ mod limits;
 mod meaning;
 mod media;
 mod named;
+mod openai;
 pub(crate) mod openai_chat;
 pub(crate) mod openai_responses;
 pub(crate) mod rules;

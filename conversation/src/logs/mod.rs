@@ -5,6 +5,7 @@
 //! the record says that a program wrote a text in the user's role, tags around it say so too (`inserted`).
 
 mod sniff;
+mod line_members;
 mod lines;
 mod pairing;
 mod body;

@@ -1,11 +1,11 @@
 //! Detects which program wrote a log, by the beginning of the log. Each program's folder knows its lines.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::line_members::LineMembers;
 use super::{claude_code, codex, gemini_cli, pi};
 use crate::json;
 use crate::model::log::LogKind;
@@ -63,12 +63,12 @@ fn look(text: &str, bare: bool) -> Found {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let mut seen = Seen::default();
+    let mut seen = LineMembers::default();
     let mut deserializer = serde_json::Deserializer::from_str(&text[..end]);
     let whole = Look(&mut seen).deserialize(&mut deserializer).is_ok();
     if seen.is_body {
         Found::NoLog
-    } else if let Some(kind) = seen.kind() {
+    } else if let Some(kind) = program(&seen) {
         Found::Log(kind)
     } else if whole && bare && codex::is_bare_item(&seen) {
         Found::Log(LogKind::Codex)
@@ -79,44 +79,24 @@ fn look(text: &str, bare: bool) -> Found {
     }
 }
 
-/// The members of a line, as far as it was read.
-#[derive(Default)]
-pub(super) struct Seen<'a> {
-    keys: Vec<Cow<'a, str>>,
-    tag: Option<Cow<'a, str>>,
-    is_body: bool,
-}
-
-impl Seen<'_> {
-    /// Whether the line has this member.
-    pub(super) fn has(&self, key: &str) -> bool {
-        self.keys.iter().any(|seen| seen == key)
-    }
-
-    /// The `type` of the line.
-    pub(super) fn tag(&self) -> Option<&str> {
-        self.tag.as_deref()
-    }
-
-    /// The program that wrote the line, as far as it was read. A line of Claude Code may have the members of
-    /// one of gemini-cli, and a line of gemini-cli without a type those of one of Codex.
-    fn kind(&self) -> Option<LogKind> {
-        if pi::is_line(self) {
-            Some(LogKind::Pi)
-        } else if claude_code::is_line(self) {
-            Some(LogKind::ClaudeCode)
-        } else if gemini_cli::is_line(self) {
-            Some(LogKind::GeminiCli)
-        } else if codex::is_line(self) {
-            Some(LogKind::Codex)
-        } else {
-            None
-        }
+/// The program that wrote a line, as far as it was read. A line of Claude Code may have the members of one of
+/// gemini-cli, and a line of gemini-cli without a type those of one of Codex.
+fn program(line: &LineMembers<'_>) -> Option<LogKind> {
+    if pi::is_line(line) {
+        Some(LogKind::Pi)
+    } else if claude_code::is_line(line) {
+        Some(LogKind::ClaudeCode)
+    } else if gemini_cli::is_line(line) {
+        Some(LogKind::GeminiCli)
+    } else if codex::is_line(line) {
+        Some(LogKind::Codex)
+    } else {
+        None
     }
 }
 
 /// Reads an object until its program is known.
-struct Look<'s, 'a>(&'s mut Seen<'a>);
+struct Look<'s, 'a>(&'s mut LineMembers<'a>);
 
 impl<'a> DeserializeSeed<'a> for Look<'_, 'a> {
     type Value = ();
@@ -147,7 +127,7 @@ impl<'a> Visitor<'a> for Look<'_, 'a> {
                 let value: &RawValue = map.next_value()?;
                 seen.tag = json::is_text(value.get()).then(|| json::decode(value.get()));
             }
-            if seen.is_body || seen.kind().is_some() || seen.keys.len() > MEMBERS {
+            if seen.is_body || program(seen).is_some() || seen.keys.len() > MEMBERS {
                 return Err(A::Error::custom("it is clear what this is"));
             }
             if !is_tag {

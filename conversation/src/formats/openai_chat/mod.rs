@@ -6,16 +6,14 @@ pub(crate) mod read;
 pub(crate) mod rules;
 pub(crate) mod write;
 
-use serde_json::value::RawValue;
-
 use serde_json::{Value, json};
 
 use super::body::{Body, Raw};
-use super::openai_responses::is_openais;
+use super::openai::{is_openais, tool_definitions};
 use super::rules::Check;
 use super::{Asked, ProviderLimits, WireFormat};
-use crate::json::{self, Members};
-use crate::model::envelope::{Envelope, ToolDefinition};
+use crate::json;
+use crate::model::envelope::Envelope;
 use crate::model::message::{Message, Role};
 use crate::model::unit::Unit;
 
@@ -118,31 +116,4 @@ impl WireFormat for OpenAiChat {
     fn has_role(&self, role: Role) -> bool {
         matches!(role, Role::System | Role::Developer | Role::User)
     }
-}
-
-/// The tools of a list, with their members inside of `function` or beside `type`.
-pub(super) fn tool_definitions(body: &Body<'_>, tools: Option<&RawValue>) -> Vec<ToolDefinition> {
-    let list: Vec<Members<'_>> = tools
-        .and_then(|raw| serde_json::from_str(raw.get()).ok())
-        .unwrap_or_default();
-    list.iter()
-        .map(|tool| {
-            let inner = tool
-                .get("function")
-                .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok());
-            let definition = inner.as_ref().unwrap_or(tool);
-            ToolDefinition {
-                name: definition
-                    .text("name")
-                    .or_else(|| definition.text("type"))
-                    .unwrap_or_default()
-                    .into_owned(),
-                description: definition
-                    .text("description")
-                    .unwrap_or_default()
-                    .into_owned(),
-                parameters: definition.get("parameters").map(|raw| body.place(raw)),
-            }
-        })
-        .collect()
 }

@@ -13,7 +13,7 @@ pub(crate) mod write;
 use serde_json::{Value, json};
 
 use super::body::{Body, List, Raw};
-use super::openai_chat::tool_definitions;
+use super::openai::{is_openais, tool_definitions};
 use super::rules::Check;
 use super::{ProviderLimits, WireFormat};
 use crate::json;
@@ -108,43 +108,5 @@ impl WireFormat for OpenAiResponses {
 
     fn text_part(&self, text: &str) -> String {
         format!(r#"{{"type":"input_text","text":{text}}}"#)
-    }
-}
-
-/// Whether a model is one that OpenAI serves, by its name; a request without one is taken for its own.
-/// `gpt-oss` is OpenAI's too, but others serve it.
-pub(super) fn is_openais(model: &str) -> bool {
-    // Routers put the provider in front: `openai/gpt-5`.
-    let bare = model.rsplit('/').next().unwrap_or(model);
-    let bare = bare.strip_prefix("ft:").unwrap_or(bare);
-    let is_numbered = bare
-        .strip_prefix('o')
-        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    let is_named = ["gpt-", "chatgpt-", "codex-", "computer-use-"]
-        .iter()
-        .any(|prefix| bare.starts_with(prefix));
-    model.is_empty() || is_numbered || is_named && !bare.starts_with("gpt-oss")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_openais;
-
-    #[test]
-    fn model_is_openais_by_its_name() {
-        for (model, expected) in [
-            ("", true),
-            ("gpt-5.2-codex", true),
-            ("openai/gpt-5", true),
-            ("o4-mini", true),
-            ("ft:gpt-4o:us:x:1", true),
-            ("codex-mini-latest", true),
-            ("gpt-oss-120b", false),
-            ("openai/gpt-oss-20b", false),
-            ("Qwen/Qwen3-8B", false),
-            ("olmo-3", false),
-        ] {
-            assert_eq!(is_openais(model), expected, "{model}");
-        }
     }
 }

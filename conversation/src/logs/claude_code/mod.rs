@@ -12,13 +12,14 @@ mod turns;
 
 use std::collections::HashSet;
 
-use super::{Log, sniff};
+use super::Log;
+use super::line_members::LineMembers;
 use crate::deadline::Deadline;
 use crate::model::log::LogError;
 use flow::read_lines;
 
 /// Whether a line is one of Claude Code.
-pub(super) fn is_line(line: &sniff::Seen<'_>) -> bool {
+pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
     let has = |key| line.has(key);
     match line.tag() {
         Some("user" | "assistant" | "system" | "attachment" | "progress") => {

@@ -13,8 +13,8 @@ use serde_json::value::RawValue;
 
 use super::Log;
 use super::body::{self, Body, Message};
+use super::line_members::LineMembers;
 use super::lines::Lines;
-use super::sniff::Seen;
 use crate::deadline::Deadline;
 use crate::json::{self, Members};
 use crate::model::format::Format;
@@ -22,7 +22,7 @@ use crate::model::log::{LogError, LogKind};
 use history::History;
 
 /// Whether a line is one of Codex.
-pub(super) fn is_line(line: &Seen<'_>) -> bool {
+pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
     let has = |key| line.has(key);
     match line.tag() {
         Some("session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted") => {
@@ -38,7 +38,7 @@ pub(super) fn is_line(line: &Seen<'_>) -> bool {
 
 /// Whether a line is an item of the Responses API without a wrapper, as older versions wrote them. A response
 /// of Anthropic's API looks alike, except for `usage`, `stop_reason` and `model`.
-pub(super) fn is_bare_item(line: &Seen<'_>) -> bool {
+pub(super) fn is_bare_item(line: &LineMembers<'_>) -> bool {
     let has = |key| line.has(key);
     match line.tag() {
         Some("message") => {

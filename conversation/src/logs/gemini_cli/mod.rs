@@ -8,14 +8,14 @@ mod parts;
 
 use super::Log;
 use super::body::Body;
-use super::sniff::Seen;
+use super::line_members::LineMembers;
 use crate::deadline::Deadline;
 use crate::formats::gemini::write as gemini;
 use crate::model::format::Format;
 use crate::model::log::{LogError, LogKind};
 
 /// Whether a line, or a recording that is one object, is one of gemini-cli.
-pub(super) fn is_line(line: &Seen<'_>) -> bool {
+pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
     let has = |key| line.has(key);
     match line.tag() {
         Some("user" | "gemini" | "info" | "warning" | "error") => {

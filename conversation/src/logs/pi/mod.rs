@@ -14,8 +14,8 @@ use std::borrow::Cow;
 
 use super::Log;
 use super::body::Body;
+use super::line_members::LineMembers;
 use super::pairing::NO_RESULT;
-use super::sniff::Seen;
 use crate::deadline::Deadline;
 use crate::json;
 use crate::model::format::Format;
@@ -24,7 +24,7 @@ use blocks::{Answer, Block};
 use turns::{Turn, Turns};
 
 /// Whether a line is one of pi.
-pub(super) fn is_line(line: &Seen<'_>) -> bool {
+pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
     let has = |key| line.has(key);
     match line.tag() {
         Some("session") => has("id") || has("version"),
