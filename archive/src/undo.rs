@@ -170,7 +170,8 @@ impl Archive {
         for piece in &record.units {
             let named = piece.messages.as_str();
             if let Some(places) = known.get(named) {
-                append_again(&mut document, piece, places, &texts).ok_or_else(damaged)?;
+                append_again(&mut document, piece, places, &texts, MAX_DOCUMENT_BYTES)
+                    .ok_or_else(damaged)?;
                 continue;
             }
             // The stream has one item for each distinct entry.
@@ -249,16 +250,17 @@ fn append_again(
     piece: &Piece,
     places: &[Range<usize>],
     texts: &[String],
+    most: u64,
 ) -> Option<()> {
     if places.len() != piece.following_texts.len() {
         return None;
     }
     for (place, text) in places.iter().zip(&piece.following_texts) {
-        if (document.len() + place.len()) as u64 > MAX_DOCUMENT_BYTES {
+        if (document.len() + place.len()) as u64 > most {
             return None;
         }
         document.extend_from_within(place.clone());
-        push(document, texts.get(*text)?, MAX_DOCUMENT_BYTES)?;
+        push(document, texts.get(*text)?, most)?;
     }
     Some(())
 }
@@ -273,6 +275,8 @@ fn push(document: &mut String, text: &str, most: u64) -> Option<()> {
 
 #[cfg(test)]
 mod tests {
+    use baler_conversation::{Reader, SecretKey};
+
     use super::*;
     use crate::reference::reference_of;
 
@@ -283,13 +287,76 @@ mod tests {
             following_texts: vec![1, 0],
         };
         let texts = ["[".to_owned(), ",".to_owned()];
-        let append = |most| {
-            let mut document = "[".to_owned();
+        for (start, most, expected) in [
+            ("[", 6, Some("[1,22[")),
+            ("[", 5, None),
+            ("[[[[[[", 11, Some("[[[[[[1,22[")),
+            ("[[[[[[", 10, None),
+        ] {
+            let mut document = start.to_owned();
             let appended = append(&mut document, &piece, "[1,22]", &texts, most);
-            appended.map(|_| document)
+            assert_eq!(appended.map(|_| document.as_str()), expected, "{most}");
+        }
+    }
+
+    #[test]
+    fn append_again_rejects_a_document_that_becomes_too_large() {
+        let piece = |following_texts: &[usize]| Piece {
+            messages: String::new(),
+            following_texts: following_texts.to_vec(),
         };
-        assert_eq!(append(6).as_deref(), Some("[1,22["));
-        assert_eq!(append(5), None);
+        let texts = [String::new(), ",".to_owned()];
+        // The message itself must fit, and the text after it.
+        for (following, most, expected) in [
+            (0, 8, Some("[333,333")),
+            (0, 7, None),
+            (1, 9, Some("[333,333,")),
+            (1, 8, None),
+        ] {
+            let mut document = "[333,".to_owned();
+            let places = std::slice::from_ref(&(1..4));
+            let appended = append_again(&mut document, &piece(&[following]), places, &texts, most);
+            assert_eq!(appended.map(|()| document.as_str()), expected, "{most}");
+        }
+    }
+
+    /// The record of a document, and the entries that it names.
+    fn recorded(document: &str) -> Option<(Record, Vec<String>)> {
+        let conversation = Reader::new(SecretKey::random().expect("a key"))
+            .read(document)
+            .expect("is read");
+        let mut entries = Vec::new();
+        let record = record(&conversation, &mut |content| {
+            entries.push(content);
+            (entries.len() - 1).to_string()
+        })?;
+        Some((serde_json::from_str(&record).expect("a record"), entries))
+    }
+
+    #[test]
+    fn a_record_names_each_unit_and_repeats_no_message() {
+        let document = r#"{"model": "m", "max_tokens": 9, "system": "Kurz.", "messages": [
+            {"role": "user", "content": "どこ？"}, {"role": "assistant", "content": "Hier."}]}"#;
+        let (record, entries) = recorded(document).expect("fits");
+        assert_eq!(record.units.len(), 2);
+        assert_eq!(entries[0], r#"[{"role": "user", "content": "どこ？"}]"#);
+        assert_eq!(entries[1], r#"[{"role": "assistant", "content": "Hier."}]"#);
+        let texts: Vec<String> = serde_json::from_str(&entries[2]).expect("texts");
+        assert!(texts[0].contains("Kurz."));
+        let texts = texts.concat();
+        assert!(!texts.contains("どこ") && !texts.contains("Hier"));
+    }
+
+    #[test]
+    fn a_record_whose_texts_are_too_large_to_be_restored_is_not_made() {
+        let document = |padding: usize| {
+            let padding = "x".repeat(padding);
+            format!(r#"{{"user":"{padding}","messages":[{{"role":"user","content":"a"}}]}}"#)
+        };
+        let (_, entries) = recorded(&document(0)).expect("fits");
+        let room = MAX_RECORD_BYTES - entries.last().map_or(0, String::len);
+        assert!(recorded(&document(room)).is_some());
+        assert!(recorded(&document(room + 1)).is_none());
     }
 
     async fn put(archive: &Archive, kind: Kind, content: &str) -> String {

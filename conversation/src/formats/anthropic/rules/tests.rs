@@ -397,6 +397,35 @@ fn summary(block: &Value) -> Value {
     json!({"role": "assistant", "content": [block]})
 }
 
+/// What the provider holds of a thread is not in the request: instructions may come first there (ANTH-1).
+#[test]
+fn instructions_may_begin_a_request_only_where_it_continues_a_thread() {
+    let (hello, oui, rule) = (
+        json!({"role": "user", "content": "Fix the leap year bug."}),
+        json!({"role": "assistant", "content": "Oui."}),
+        json!({"role": "system", "content": "Antworte kurz."}),
+    );
+    for (thread, messages, expected) in [
+        ("continue", json!([rule, oui]), vec![]),
+        ("continue", json!([hello, oui, rule, hello]), vec![3]),
+        ("new", json!([rule, oui]), vec![1]),
+    ] {
+        let request = json!({"model": "m", "max_tokens": 9, "thread": {"type": thread}, "messages": messages});
+        let reader = crate::Reader::new(crate::SecretKey::random().expect("a key"))
+            .with_format(Some(Anthropic));
+        let conversation = reader.read(request.to_string()).expect("is read");
+        let found: Vec<usize> = conversation
+            .violations()
+            .iter()
+            .filter(|own| {
+                own.rule.id() == "ANTH-1" && own.severity == crate::model::rule::Severity::Error
+            })
+            .map(|own| own.message)
+            .collect();
+        assert_eq!(found, expected, "{request}");
+    }
+}
+
 /// What sets options of the answer may stand anywhere else (ANTH-1).
 #[test]
 fn directive_between_call_and_result_breaks_both() {
