@@ -99,8 +99,8 @@ pub(crate) fn record(
 }
 
 /// Returns where in the document the messages of each unit are. Leaves out a unit with a message that is not
-/// literally in the document, such as an `input` that is a text: it counts as part of the text around the
-/// messages.
+/// literally in the document, as an `input` that is a text once messages were appended to it: the unit counts
+/// as part of the text around the messages.
 fn places(conversation: &Conversation) -> Vec<(usize, Vec<Range<usize>>)> {
     let places = conversation.message_places();
     let units = conversation.units().iter().enumerate();
