@@ -1,5 +1,8 @@
 //! The input of one compaction: conversation, protected units, budget and limits.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::OnceLock;
 
 use baler_conversation::provider::Binding;
