@@ -103,7 +103,7 @@ fn push_budget(text: &mut String, receipt: &Receipt, is_compacted: bool) {
     }
 }
 
-/// Adds the effect on the provider's cache, removed thinking, shortened outputs and repairs.
+/// Adds the effect on the provider's cache, removed thinking, shortened texts and repairs.
 fn push_changes(text: &mut String, receipt: &Receipt, is_compacted: bool) {
     if let Some(cache) = receipt.cache.filter(|_| is_compacted) {
         row(text, "cache", &cache_effect(&cache));
@@ -117,12 +117,19 @@ fn push_changes(text: &mut String, receipt: &Receipt, is_compacted: bool) {
             &format!("removed {blocks} from the remaining messages"),
         );
     }
-    if units.outputs_shortened > 0 {
-        let outputs = figures::count(units.outputs_shortened, "output");
+    if units.texts_shortened > 0 {
+        let texts = figures::count(units.texts_shortened, "text");
         row(
             text,
-            "outputs",
-            &format!("shortened {outputs} that the model has not seen"),
+            "shortened",
+            &format!(
+                "{texts} that must stay and {} too long",
+                if units.texts_shortened == 1 {
+                    "was"
+                } else {
+                    "were"
+                }
+            ),
         );
     }
     if !receipt.repairs.is_empty() {

@@ -93,7 +93,7 @@ fn sizes(receipt: &Receipt) -> Markup {
             "Of " (count(usize::try_from(units.before).unwrap_or(usize::MAX), "unit")) ": " (number(units.kept)) " kept, " (number(units.rewritten)) " rewritten, "
             (number(units.removed)) " removed; " (number(units.inserted)) " inserted"
             @if units.thinking_removed > 0 { "; " (number(units.thinking_removed)) " blocks of thinking removed from the remaining messages" }
-            @if units.outputs_shortened > 0 { "; shortened " (count(usize::try_from(units.outputs_shortened).unwrap_or(usize::MAX), "output")) " that the model has not seen" }
+            @if units.texts_shortened > 0 { "; shortened " (count(usize::try_from(units.texts_shortened).unwrap_or(usize::MAX), "text")) " that must stay" }
             ". Budget " (number(tokens.budget)) " tokens; floor " (number(tokens.floor)) " (of which " (number(tokens.overhead)) " overhead: system prompt, tools and instructions)."
             @if tokens.after > tokens.budget { " " span class="changed" { "The result exceeds the budget." } }
         }

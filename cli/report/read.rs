@@ -124,7 +124,7 @@ pub(crate) struct Units {
     pub(crate) inserted: u64,
     pub(crate) thinking_removed: u64,
     #[serde(default)]
-    pub(crate) outputs_shortened: u64,
+    pub(crate) texts_shortened: u64,
 }
 
 #[derive(Deserialize)]

@@ -71,6 +71,14 @@ pub struct Opened {
     pub text: String,
 }
 
+impl Opened {
+    /// Whether it is an excerpt, whose words are still those of the author of the message.
+    #[must_use]
+    pub fn is_excerpt(&self) -> bool {
+        self.purpose == Purpose::Excerpt
+    }
+}
+
 /// The name under which the host itself inserts text.
 const HOST: &str = "baler";
 
@@ -185,11 +193,11 @@ impl<'a> Site<'a> {
     const fn of(self, purpose: Purpose) -> Option<Self> {
         match (self, purpose) {
             (Self::Instructions | Self::User, Purpose::Summary | Purpose::Note)
-            | (Self::Assistant | Self::Output(_), Purpose::Rewritten | Purpose::Excerpt) => {
-                Some(self)
-            }
+            | (Self::Assistant | Self::Output(_), Purpose::Rewritten | Purpose::Excerpt)
+            | (Self::User, Purpose::Excerpt) => Some(self),
             (Self::Output(_), Purpose::Note) => Some(Self::Output("")),
-            (Self::Instructions | Self::User, Purpose::Rewritten | Purpose::Excerpt)
+            (Self::Instructions | Self::User, Purpose::Rewritten)
+            | (Self::Instructions, Purpose::Excerpt)
             | (Self::Assistant, Purpose::Summary | Purpose::Note)
             | (Self::Output(_), Purpose::Summary) => None,
         }
@@ -447,11 +455,14 @@ mod tests {
 
     #[test]
     fn only_the_host_makes_excerpts() {
-        let site = Site::Output("call");
-        for (by, is_one) in [(By::Host, true), (GUEST, false)] {
-            let marked = wrap(&KEY, Purpose::Excerpt, site, by, "x");
-            assert_eq!(open(&KEY, site, &marked).is_some(), is_one, "{marked}");
+        for site in [Site::Output("call"), Site::Assistant, Site::User] {
+            for (by, is_one) in [(By::Host, true), (GUEST, false)] {
+                let marked = wrap(&KEY, Purpose::Excerpt, site, by, "x");
+                assert_eq!(open(&KEY, site, &marked).is_some(), is_one, "{marked}");
+            }
         }
+        let of_system = wrap(&KEY, Purpose::Excerpt, Site::Instructions, By::Host, "x");
+        assert_eq!(open(&KEY, Site::Instructions, &of_system), None);
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod errors;
 mod excerpt;
 mod facts;
 mod failures;
+mod gaps;
 mod json_members;
 mod labels;
 mod lines;
@@ -58,10 +59,11 @@ pub use costs::Costs;
 pub use errors::exit_code;
 pub use excerpt::{Excerpt, Extent};
 pub use failures::{BEGINNING, begins_like_a_failure};
+pub use gaps::{EXCERPT_HEAD, GAP};
 pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN};
 pub use lines::{ends_line, indented, is_blank, on_one_line, one_word};
 pub use part::Part;
-pub use programs::{ByAuthor, INSERTED, by_author, is_by_program, own_words};
+pub use programs::{ByAuthor, INSERTED, by_author, is_by_program, own_words, programs_in};
 pub use quote::{own_tag, quoted};
 pub use sentences::each_sentence;
 pub use story::{Story, after_thinking, as_summary, without_headings, without_lists};
@@ -77,6 +79,12 @@ use write::Source;
 #[must_use]
 pub fn mentions_error(line: &str) -> bool {
     errors::is_mentioned(line)
+}
+
+/// Whether a sentence of the user's is a rule: it says never, always, must, do not, only, or the like.
+#[must_use]
+pub fn is_rule(sentence: &str) -> bool {
+    rules::strength(sentence) == Some(rules::Strength::Rule)
 }
 
 /// What was read of the units of a conversation, to write digests and excerpts.

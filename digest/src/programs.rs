@@ -14,6 +14,7 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::gaps;
 use crate::part::Part;
 
 /// Tag that a reader of session logs puts around a program's text if only the record of the log identifies
@@ -170,6 +171,19 @@ pub fn own_words(text: &str) -> String {
     ByAuthor::of(text).own.join("\n")
 }
 
+/// Returns where in a text of the user's role programs wrote, in order.
+#[must_use]
+pub fn programs_in(text: &str) -> Vec<Range<usize>> {
+    let parted = ByAuthor::of(text);
+    let programs = parted.programs.into_iter();
+    programs
+        .map(|program| {
+            let start = program.as_ptr().addr() - text.as_ptr().addr();
+            start..start + program.len()
+        })
+        .collect()
+}
+
 /// Separates the texts of one message of the user's role by author: one result for each text, in order. Pass
 /// an empty text for a part that is not text.
 #[must_use]
@@ -206,7 +220,10 @@ pub(crate) fn separate_programs<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {
         }
         own.retain(|own| !own.trim().is_empty());
         if !own.is_empty() {
-            told.push(Part::User(Cow::Owned(own.join("\n"))));
+            let own = own.join("\n");
+            told.push(Part::User(Cow::Owned(
+                gaps::without_gaps(&own).into_owned(),
+            )));
         }
         let programs = programs.into_iter().map(Cow::Borrowed);
         told.extend(programs.map(Part::Program));
@@ -266,7 +283,9 @@ impl<'a> ByAuthor<'a> {
     }
 
     fn of(text: &'a str) -> Self {
-        Self::behind(text, beginnings::end(text))
+        // The first line of an excerpt is the host's; what it is about begins below it.
+        let head = gaps::head_length(text);
+        Self::behind(text, head + beginnings::end(&text[head..]))
     }
 
     /// Separates a text of which a program wrote all up to `at`.

@@ -339,7 +339,7 @@ impl Story {
 
     fn note_receipts(&mut self, receipts: &[Receipt]) {
         for receipt in receipts {
-            self.shortened += receipt.units.outputs_shortened;
+            self.shortened += receipt.units.texts_shortened;
             for model in receipt.attempts.iter().filter_map(|attempt| attempt.model) {
                 self.questions += model.calls;
                 self.questions_failed += model.failed;

@@ -145,7 +145,7 @@ fn outputs_that_nobody_saw_are_all_shortened() {
             .block_on(host.compact(&conversation, &chain, &request))
             .expect("a compaction");
         let units = &compaction.receipt().units;
-        assert_eq!(units.outputs_shortened, 3, "{wire:?}");
+        assert_eq!(units.texts_shortened, 3, "{wire:?}");
     }
 }
 

@@ -132,16 +132,30 @@ impl Host {
             return Err(AnswerError::Units);
         }
         let has = |unit: &wire::Unit, name| unit.traits.iter().any(|of_unit| of_unit == name);
-        // Units that are unseen here too are protected anyway. A pin would prevent that they are shortened.
+        // Units that are unseen here too are protected anyway. A pin would prevent that they are shortened. The
+        // same applies to user messages that the asking host may shorten.
         let unseen = unseen::units(&conversation);
+        let may_shorten = |index: usize, unit: &wire::Unit| {
+            let own = conversation.units().get(index);
+            own.is_some_and(|own| unit.shortest < own.tokens)
+        };
         let pinned = ask.units.iter().enumerate().filter(|(index, unit)| {
-            has(unit, "pinned") || has(unit, "protected") && !unseen.contains(index)
+            has(unit, "pinned")
+                || has(unit, "protected") && !unseen.contains(index) && !may_shorten(*index, unit)
         });
+        let is_pinned_by_default = ask.units.iter().enumerate().any(|(index, unit)| {
+            has(unit, "pinned") && !unseen.contains(&index) && may_shorten(index, unit)
+        });
+        let pins = if is_pinned_by_default {
+            Pins::FirstUser
+        } else {
+            Pins::Units(pinned.map(|(index, _)| index).collect())
+        };
         let live = ask.units.iter().find(|unit| has(unit, "live"));
         let situation = &ask.situation;
         let mut request = Request::default()
             .with_budget(Budget::Tokens(situation.budget - margin(situation)))
-            .with_pins(Pins::Units(pinned.map(|(index, _)| index).collect()))
+            .with_pins(pins)
             .with_live_from(live.map(|unit| unit.first_message))
             .with_context_window(Some(situation.context_window).filter(|window| *window > 0))
             .with_cached_units(Some(situation.cached_units))

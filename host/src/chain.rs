@@ -310,7 +310,7 @@ fn check_report(
     attempt.metrics = declared_metrics(strategy, &report.metrics, declared, keep_free_text);
     let plan = match report.answer {
         Answer::Compacted(plan) => plan,
-        // The strategy sees the conversation with unseen outputs shortened, and as such it fits.
+        // The strategy sees the conversation with long texts shortened, and as such it fits.
         Answer::Unchanged(_) if situation.fits_shortened() => {
             Plan::keeping(situation.units().len())
         }

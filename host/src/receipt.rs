@@ -326,7 +326,7 @@ pub struct Tokens {
     pub after: u32,
     /// The tokens that the result should fit in.
     pub budget: u32,
-    /// Tokens of the smallest possible result. A shortened output counts as the 400 tokens that it may have.
+    /// Tokens of the smallest possible result. A text that may be shortened counts as 400 tokens.
     pub floor: u32,
     /// Tokens of the system prompt, tool definitions and instructions, which always stay.
     pub overhead: u32,
@@ -377,8 +377,9 @@ pub struct Units {
     /// Thinking blocks that were removed from units in the result: because the provider refuses thinking
     /// after a changed beginning, or because a strategy removed thinking of finished turns.
     pub thinking_removed: usize,
-    /// Unseen tool outputs that the host shortened because they were too large for the budget.
-    pub outputs_shortened: usize,
+    /// Texts that the host shortened because they were too large for the budget: tool outputs that the model has
+    /// not seen, and user messages that stay only by default.
+    pub texts_shortened: usize,
 }
 
 /// A strategy's reason for a run of units, as a code.

@@ -90,7 +90,7 @@ impl Record<'_> {
                 removed: count(UnitOutcome::Removed),
                 inserted: applied.inserted,
                 thinking_removed: applied.thinking_removed,
-                outputs_shortened: applied.shortened,
+                texts_shortened: applied.shortened,
             },
             reasons: reasons
                 .into_iter()
@@ -176,7 +176,7 @@ impl Record<'_> {
                 removed: 0,
                 inserted: 0,
                 thinking_removed: 0,
-                outputs_shortened: 0,
+                texts_shortened: 0,
             },
             reasons: Vec::new(),
             archive,

@@ -12,7 +12,7 @@ use crate::fault::Quantity;
 use crate::model::Spending;
 use crate::once::OncePerUnit;
 use crate::request::{Budget, MIN_UNPROTECTED_TOKENS, Request, ThinkingPolicy};
-use crate::shortening::{self, Unseen, UnseenBudget};
+use crate::shortening::{self, Shortening, TextBudget};
 use crate::unit_status::{UnitStatus, unit_statuses};
 use baler_archive::reference;
 
@@ -51,8 +51,8 @@ pub(crate) struct Situation {
     pub(crate) spending: Spending,
     /// Number of messages up to the model's last answer.
     answered: usize,
-    /// Unseen outputs, and how far they are shortened.
-    pub(crate) unseen: Unseen,
+    /// Shortening outputs, and how far they are shortened.
+    pub(crate) shortening: Shortening,
 }
 
 impl Situation {
@@ -65,7 +65,7 @@ impl Situation {
 
     pub(crate) fn new(conversation: &Conversation, request: &Request, archived: bool) -> Self {
         let statuses = unit_statuses(conversation, request);
-        let unseen = Unseen::of(conversation, &request.policy, &statuses);
+        let shortening = Shortening::of(conversation, &request.policy, &statuses);
         let marks = conversation.mark_tokens();
         let budget = request.budget.tokens_of(conversation);
         let (max_bytes, max_media) = request.limits(conversation.format());
@@ -87,10 +87,10 @@ impl Situation {
             archived,
             spending: Spending::default(),
             answered: conversation.answered(),
-            unseen,
+            shortening,
         };
         situation.find_floor();
-        situation.share_with_unseen();
+        situation.share_with_others();
         situation
     }
 
@@ -104,7 +104,7 @@ impl Situation {
         let media = self.sum_of_protected(|_, unit| unit.media as usize);
         let bytes = around_units(&self.conversation)
             + self.sum_of_protected(|index, unit| {
-                unit.bytes - self.unseen.saved(index, shortening::LEAST_TOKENS).1
+                unit.bytes - self.shortening.saved(index, shortening::LEAST_TOKENS).1
             });
         self.floor_bytes = bytes;
         let is_below = [
@@ -125,10 +125,10 @@ impl Situation {
             .saturating_add(MIN_UNPROTECTED_TOKENS.min(others / 2))
     }
 
-    /// Shortens unseen outputs if protected units do not fit otherwise, or leave almost nothing for other
+    /// Shortens texts that must stay if protected units do not fit otherwise, or leave too little for other
     /// units and a summary. Shortens them no more than necessary.
-    fn share_with_unseen(&mut self) {
-        if self.unseen.outputs().is_empty() {
+    fn share_with_others(&mut self) {
+        if self.shortening.texts().is_empty() {
             return;
         }
         let protected: Vec<bool> = self.protected().collect();
@@ -139,16 +139,41 @@ impl Situation {
             return;
         }
         let others = self.conversation.tokens().saturating_sub(all);
+        let other_bytes = bytes.saturating_sub(to_usize(self.shortening.bytes_at(u32::MAX)));
         let free = target - self.floor;
+        self.limit_user_messages(free, others);
+        let all = self.tokens_of_units(&protected, None);
         let fit = all <= target && bytes <= self.max_bytes;
         let free = free.saturating_sub(shortening::share_of_others(free, others, fit));
-        let shortest = self.unseen.tokens_at(shortening::LEAST_TOKENS);
-        let other_bytes = bytes.saturating_sub(to_usize(self.unseen.bytes_at(u32::MAX)));
-        let cap = self.unseen.cap_for(UnseenBudget {
+        let shortest = self.shortening.tokens_at(shortening::LEAST_TOKENS);
+        let cap = self.shortening.cap_for(TextBudget {
             tokens: shortest + u64::from(free),
             bytes: self.max_bytes.saturating_sub(other_bytes) as u64,
         });
-        self.unseen.set_cap(cap);
+        self.shortening.set_cap(cap);
+    }
+
+    /// Limits user messages that stay only by default to their share of the `free` budget, so that one of them
+    /// does not take all of it. `others` are the tokens of unprotected units.
+    fn limit_user_messages(&mut self, free: u32, others: u32) {
+        let newest = self.units().iter().rposition(|unit| unit.traits.user_text);
+        for unit in self.shortening.users_units() {
+            let share = if Some(unit) == newest {
+                let work = self.unprotected_tokens_after(unit);
+                shortening::share_of_newest_message(free, others, work)
+            } else {
+                let percent = self.request.policy.first_user_percent;
+                shortening::share_of_first_message(free, others, percent)
+            };
+            self.shortening.limit_unit(unit, share);
+        }
+    }
+
+    fn unprotected_tokens_after(&self, unit: usize) -> u32 {
+        let units = self.units().iter().zip(&self.statuses).skip(unit + 1);
+        units
+            .filter(|(_, status)| !status.protected)
+            .fold(0, |sum, (unit, _)| sum.saturating_add(unit.tokens))
     }
 
     fn sum_of_protected(&self, size: impl Fn(usize, &Unit) -> usize) -> usize {
@@ -159,9 +184,9 @@ impl Situation {
             .sum()
     }
 
-    /// Returns the tokens of a unit as the host will write it, with its unseen outputs shortened.
+    /// Returns the tokens of a unit as the host will write it, with its long texts shortened.
     pub(crate) fn tokens_of(&self, unit: usize) -> u32 {
-        self.tokens_at(self.unseen.cap(), unit)
+        self.tokens_at(self.shortening.cap(), unit)
     }
 
     /// Returns the tokens of the shortest legal form of a unit.
@@ -171,25 +196,25 @@ impl Situation {
 
     /// Returns the bytes of a unit in the wire format, as the host will write it.
     pub(crate) fn bytes_of(&self, unit: usize) -> usize {
-        let saved = self.unseen.saved(unit, self.unseen.cap()).1;
+        let saved = self.shortening.saved(unit, self.shortening.cap()).1;
         self.units()
             .get(unit)
             .map_or(0, |own| own.bytes.saturating_sub(saved))
     }
 
     fn tokens_at(&self, cap: u32, unit: usize) -> u32 {
-        let saved = self.unseen.saved(unit, cap).0;
+        let saved = self.shortening.saved(unit, cap).0;
         self.units()
             .get(unit)
             .map_or(0, |own| own.tokens.saturating_sub(saved))
     }
 
-    /// Returns whether the whole conversation fits because its unseen outputs are shortened.
+    /// Returns whether the whole conversation fits because texts that must stay are shortened.
     pub(crate) fn fits_shortened(&self) -> bool {
         let bytes: usize = (0..self.units().len())
             .map(|unit| self.bytes_of(unit))
             .sum();
-        self.unseen.is_shortened()
+        self.shortening.is_shortened()
             && !self.exceeds_target(&vec![true; self.units().len()])
             && bytes <= self.max_bytes_of_units()
             && self.conversation.media() <= self.max_media
@@ -307,7 +332,7 @@ impl Situation {
     /// Returns the tokens of the `kept` units, of the overhead, and of the host's notes ([`count_notes`]). A
     /// text that a strategy inserts before the removed unit `text` is not counted.
     fn tokens_of_units(&self, kept: &[bool], text: Option<usize>) -> u32 {
-        self.tokens_under(self.unseen.cap(), kept, text)
+        self.tokens_under(self.shortening.cap(), kept, text)
     }
 
     fn tokens_under(&self, cap: u32, kept: &[bool], text: Option<usize>) -> u32 {

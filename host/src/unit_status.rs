@@ -81,7 +81,7 @@ fn last_recorded_summary(conversation: &Conversation) -> Option<usize> {
         Content::Output(_) => false,
         _ => conversation
             .opened(message, part)
-            .is_none_or(|opened| !opened.is_sealed),
+            .is_none_or(|opened| !opened.is_sealed || opened.is_excerpt()),
     };
     let last = conversation.all_messages().iter().rposition(|message| {
         message.role == Role::User && message.parts.iter().any(|part| says(message, part))

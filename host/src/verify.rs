@@ -9,7 +9,7 @@ use crate::attempt::micros;
 use crate::fault::{Fault, Quantity};
 use crate::plan::{Applied, CheckedPlan, Plan, Reason, Shortened, apply, check};
 use crate::receipt::Stages;
-use crate::shortening::UnseenBudget;
+use crate::shortening::TextBudget;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
 
@@ -106,21 +106,21 @@ fn new_warning(before: &Conversation, after: &Conversation) -> Option<Rule> {
     new.next().map(|(rule, _)| *rule)
 }
 
-/// Maximum number of times that a plan is applied until unseen outputs use the budget that it leaves.
+/// Maximum number of times that a plan is applied until shortened texts use the budget that it leaves.
 const MAX_APPLICATIONS: usize = 3;
 
-/// Applies a plan and reads the result. Unseen outputs get the budget that the plan leaves: they are
+/// Applies a plan and reads the result. Shortening outputs get the budget that the plan leaves: they are
 /// shortened only if that is too little for them, and no more than necessary.
 fn apply_and_read(
     checked: &CheckedPlan,
     situation: &Situation,
     stages: &mut Stages,
 ) -> Result<(Applied, Conversation), Fault> {
-    let unseen = &situation.unseen;
+    let shortening = &situation.shortening;
     let target = situation.target();
-    // At the floor the outputs stay at their shortest. Otherwise a second compaction could change them again.
+    // At the floor the texts stay at their shortest. Otherwise a second compaction could change them again.
     let may_raise_cap = situation.budget >= situation.floor;
-    let mut cap = unseen.cap();
+    let mut cap = shortening.cap();
     // The best result so far, and whether it is too large.
     let mut best: Option<(Applied, Conversation)> = None;
     let mut is_best_over = true;
@@ -144,16 +144,16 @@ fn apply_and_read(
         stages.verify_us += micros(start);
         let tokens = u64::from(after.tokens());
         let is_over = tokens > u64::from(target) || after.bytes() > situation.max_bytes;
-        // Outputs may have fewer tokens than their cap. After a result that is too large, the next cap is
+        // Texts may have fewer tokens than their cap. After a result that is too large, the next cap is
         // computed from the tokens that they really have, so that it fits.
         let used = if is_over {
             shortened.tokens()
         } else {
-            unseen.tokens_at(cap)
+            shortening.tokens_at(cap)
         };
-        let bytes = (unseen.bytes_at(cap) + situation.max_bytes as u64)
+        let bytes = (shortening.bytes_at(cap) + situation.max_bytes as u64)
             .saturating_sub(after.bytes() as u64);
-        let next = unseen.cap_for(UnseenBudget {
+        let next = shortening.cap_for(TextBudget {
             tokens: (used + u64::from(target)).saturating_sub(tokens),
             bytes,
         });
@@ -168,7 +168,7 @@ fn apply_and_read(
         } else {
             next <= cap || !may_raise_cap
         };
-        if unseen.outputs().is_empty() || is_settled {
+        if shortening.texts().is_empty() || is_settled {
             break;
         }
         cap = next;

@@ -223,7 +223,7 @@ fn compact_reports_unseen_outputs_that_it_shortened() {
         ran.stdout
     );
     let told: Value = serde_json::from_slice(&fs::read(&receipt).expect("is there")).expect("JSON");
-    assert_eq!(told["units"]["outputs-shortened"], 1);
+    assert_eq!(told["units"]["texts-shortened"], 1);
     let page = bench.run(&["report", receipt_file]).ends(0);
     let shown = "shortened 1 output that the model has not seen";
     assert!(page.stdout.contains(shown), "{}", page.stdout);

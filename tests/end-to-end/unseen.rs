@@ -227,7 +227,7 @@ async fn the_answer_stays_behind_outputs_that_stay_for_the_words_beside_them() {
             assert!(first.is_compacted() && first.receipt().tokens.below_floor);
             assert!(first.document().contains("Berth 12 it is."));
             assert!(!first.document().contains("\"look\""));
-            assert_eq!(first.receipt().units.outputs_shortened, 0);
+            assert_eq!(first.receipt().units.texts_shortened, 0);
             let second = host.compact(first.conversation(), &chain, &to(1)).await;
             let second = second.expect("no archive that could fail");
             assert_eq!(second.document(), first.document());
@@ -371,7 +371,7 @@ async fn words_that_end_a_request_stay_behind_outputs_that_stay() {
     messages.push(json!({"role": "assistant", "content": "Berth 12 it"}));
     for chain in [[Strategy::digest()], [Strategy::truncate()]] {
         let first = compacted(host, &body, &chain, &to(1)).await;
-        assert!(first.is_compacted() && first.receipt().units.outputs_shortened > 0);
+        assert!(first.is_compacted() && first.receipt().units.texts_shortened > 0);
         let after: Value = serde_json::from_str(first.document()).expect("JSON");
         let last = after["messages"].as_array().and_then(|list| list.last());
         assert_eq!(last.expect("a message")["content"], "Berth 12 it");
@@ -404,10 +404,10 @@ async fn unseen_outputs_are_whole_where_they_fit_and_fill_the_budget_where_they_
             Some(&UnitOutcome::Kept),
             "{name}"
         );
-        assert_eq!(fits.receipt().units.outputs_shortened, 0, "{name}");
+        assert_eq!(fits.receipt().units.texts_shortened, 0, "{name}");
         let tokens = beside + newest / 2;
         let shortened = compacted(host, &body, &strategy, &to(tokens)).await;
-        assert_eq!(shortened.receipt().units.outputs_shortened, 1, "{name}");
+        assert_eq!(shortened.receipt().units.texts_shortened, 1, "{name}");
         let after = shortened.conversation().tokens();
         assert!(
             after <= tokens && after > tokens * 9 / 10,
@@ -569,7 +569,7 @@ async fn outputs_shortened_repeatedly_name_all_that_is_missing() {
     for percent in [60, 45, 30, 15, 5] {
         let budget = to(tokens * percent / 100);
         let compaction = compacted(&host, &body, &[Strategy::truncate()], &budget).await;
-        shortened += compaction.receipt().units.outputs_shortened;
+        shortened += compaction.receipt().units.texts_shortened;
         body = serde_json::from_str(compaction.document()).expect("JSON");
         for (id, whole) in &outputs {
             let text = content_of(&body["messages"], id).expect("its output is there");
@@ -609,7 +609,7 @@ async fn half_a_surrogate_pair_in_a_shortened_output_is_one_character_and_counts
         .compact(&conversation, &[Strategy::truncate()], &to(900))
         .await
         .expect("no archive that could fail");
-    assert_eq!(compaction.receipt().units.outputs_shortened, 1);
+    assert_eq!(compaction.receipt().units.texts_shortened, 1);
     let after: Value = serde_json::from_str(compaction.document()).expect("JSON");
     let text = content_of(&after["messages"], "a").expect("its output is there");
     assert!(text.contains("\n\u{fffd} first\n"), "{text}");
@@ -665,7 +665,7 @@ async fn pictures_in_an_output_stay_as_they_are_behind_its_shortened_text() {
     let newest = messages.last_mut().expect("a message");
     newest["content"][1]["content"] = json!([says(first), picture, says(last)]);
     let compaction = compacted(host(), &body, &[Strategy::truncate()], &to(2_500)).await;
-    assert_eq!(compaction.receipt().units.outputs_shortened, 1);
+    assert_eq!(compaction.receipt().units.texts_shortened, 1);
     let after: Value = serde_json::from_str(compaction.document()).expect("JSON");
     let newest = after["messages"].as_array().and_then(|list| list.last());
     let content = &newest.expect("a message")["content"][1]["content"];
@@ -691,7 +691,7 @@ async fn outputs_that_are_equal_are_shortened_each_for_its_own_call() {
     let mut document = body.clone();
     for tokens in [2_500, 1_200] {
         let compaction = compacted(host, &document, &[Strategy::truncate()], &to(tokens)).await;
-        assert_eq!(compaction.receipt().units.outputs_shortened, 2);
+        assert_eq!(compaction.receipt().units.texts_shortened, 2);
         document = serde_json::from_str(compaction.document()).expect("JSON");
         let [a, b, c] = ["a", "b", "c"].map(|id| content_of(&document["messages"], id));
         let (a, b) = (a.expect("it is there"), b.expect("it is there"));
@@ -971,7 +971,7 @@ async fn words_before_an_answer_that_failed_count_as_they_will_without_it() {
     let first = compacted(host, &body, &chain, &to(1)).await;
     assert!(first.document().contains("Berth 12 it"));
     assert!(!first.document().contains("encrypted_content"));
-    assert_eq!(first.receipt().units.outputs_shortened, 1);
+    assert_eq!(first.receipt().units.texts_shortened, 1);
     let second = host.compact(first.conversation(), &chain, &to(1)).await;
     let second = second.expect("no archive that could fail");
     assert_eq!(second.document(), first.document());

@@ -53,6 +53,10 @@ impl Divider<'_> {
                         let mark = opened(self.document, self.key, message, part);
                         match mark {
                             _ if message.is_recorded_summary => purpose = Some(Purpose::Summary),
+                            // What stays of it is still the user's.
+                            Some(mark) if mark.purpose == Purpose::Excerpt => {
+                                traits.user_text |= message.role == Role::User;
+                            }
                             Some(mark) if message.parts.len() == 1 => purpose = Some(mark.purpose),
                             Some(_) => {}
                             None => traits.user_text |= message.role == Role::User,

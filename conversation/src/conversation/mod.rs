@@ -455,16 +455,22 @@ impl Conversation {
         opened(&self.inner.document, &self.inner.key, message, part)
     }
 
-    /// The same, or the text of a summary of another program's, as the caller said. Nobody vouches for that, so no
-    /// line of it passes for a heading of a digest, under which it could speak for the user.
-    pub fn earlier_text(&self, message: &Message, part: &Part) -> Option<String> {
+    /// The same, or a summary of another program's, as the caller said. Nobody vouches for that, so no line of
+    /// it passes for a heading of a digest, under which it could speak for the user.
+    pub fn earlier(&self, message: &Message, part: &Part) -> Option<Opened> {
         match (self.opened(message, part), &part.content) {
-            (Some(opened), _) => Some(opened.text),
-            (None, Content::Text(place)) if message.is_recorded_summary => {
-                Some(without_headings(&self.text(place)))
-            }
-            _ => None,
+            (None, Content::Text(place)) if message.is_recorded_summary => Some(Opened {
+                purpose: Purpose::Summary,
+                is_sealed: false,
+                text: without_headings(&self.text(place)),
+            }),
+            (opened, _) => opened,
         }
+    }
+
+    /// The text of [`Conversation::earlier`].
+    pub fn earlier_text(&self, message: &Message, part: &Part) -> Option<String> {
+        self.earlier(message, part).map(|earlier| earlier.text)
     }
 }
 

@@ -378,7 +378,7 @@ impl Message {
     }
 
     /// Whether no mark opens in a part of it.
-    pub(crate) fn is_closed(&self, part: &Part) -> bool {
+    pub fn is_closed(&self, part: &Part) -> bool {
         self.extras
             .as_ref()
             .is_some_and(|extras| extras.closed.binary_search(&part.place.start).is_ok())

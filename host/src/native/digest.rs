@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use baler_digest::shares::{self, MOST_DIGEST_BYTES};
 use baler_digest::{Costs, Notes, Part, Written};
 
-use baler_conversation::marks::{self, By, Purpose, Site};
+use baler_conversation::marks::{self, By, Opened, Purpose, Site};
 use baler_conversation::message::Content;
 use baler_conversation::{Conversation, Role, UnitKind};
 
@@ -188,10 +188,13 @@ fn parts(conversation: &Conversation, unit: usize) -> Vec<Part<'_>> {
     for message in conversation.messages(unit) {
         let calls = message.calls().next().is_some();
         for part in &message.parts {
-            let earlier = conversation.earlier_text(message, part);
+            let earlier = conversation.earlier(message, part);
+            let is_excerpt = earlier.as_ref().is_some_and(Opened::is_excerpt);
+            let earlier = earlier.map(|earlier| earlier.text);
             match &part.content {
                 Content::Text(place) => {
-                    let is_earlier = earlier.is_some();
+                    // What stays of a user's text is still the user's.
+                    let is_earlier = earlier.is_some() && !is_excerpt;
                     let text = earlier.map_or_else(|| conversation.text(place), Cow::Owned);
                     match message.role {
                         Role::Assistant => parts.push(Part::Assistant { text, calls }),

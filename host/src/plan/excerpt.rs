@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use baler_conversation::Conversation;
+use baler_digest::EXCERPT_HEAD as HEAD;
 use baler_conversation::marks::Purpose;
 use baler_conversation::message::{Content, Message, Part};
 
@@ -13,9 +14,6 @@ use crate::situation::Situation;
 
 /// The fewest bytes of a run. Fewer would let a plan put sentences together from words.
 const SHORTEST_RUN: usize = 16;
-
-/// Beginning of the first line of an excerpt.
-const HEAD: &str = "[This text was too long for the context window and is shortened";
 
 /// Text before the reference in this line.
 const WHOLE: &str = "; whole: ";

@@ -6,9 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Beginning of each gap. A line of the output itself that begins like this gets a backslash before it, so
-/// that it does not count as a gap when the text is shortened again.
-const BEGIN: &str = "[…";
+use baler_digest::GAP as BEGIN;
 
 /// Characters with which the rest of a cut line must not begin after a gap, for the same reason.
 const GAP_CHARACTERS: [char; 3] = ['\\', '[', '…'];

@@ -1,15 +1,17 @@
-//! Shortens the text of a tool output that the model has not seen.
+//! Shortens a text that must stay.
+
+mod speakers;
 
 use std::ops::Range;
 
-use baler_digest::mentions_error;
+use baler_digest::{is_rule, mentions_error, own_words, programs_in};
 
 use baler_conversation::json;
 use baler_conversation::marks::{self, By, Purpose};
 
 use crate::plan::excerpt::{Excerptable, text_of};
 use crate::plan::gaps::{self, Body};
-use crate::shortening::UnseenOutput;
+use crate::shortening::LongText;
 use crate::situation::Situation;
 
 /// Maximum bytes of a line that mentions an error.
@@ -20,12 +22,17 @@ const ERROR_LINE_BYTES: usize = 240;
 /// nothing.
 const LINE: usize = 120;
 
-/// Shares of the text for its first and its last lines. The rest is for lines that mention errors.
-const FIRST: (usize, usize) = (2, 5);
-const LAST: (usize, usize) = (2, 5);
+/// Share of an output for its first lines, and for its last ones. The rest is for lines that mention errors.
+const ENDS_OF_OUTPUT: (usize, usize) = (2, 5);
 
-/// Maximum number of error lines between the first and the last lines.
-const MAX_ERROR_LINES: usize = 40;
+/// Share of a user's text for its first lines, and for its last ones. The rest is for its rules.
+const ENDS_OF_MESSAGE: (usize, usize) = (1, 4);
+
+/// Maximum bytes of a line with a rule.
+const RULE_LINE_BYTES: usize = 480;
+
+/// Maximum number of lines that matter between the first and the last ones.
+const MAX_LINES: usize = 40;
 
 /// Maximum number of tries, each of which writes the text and counts its tokens. One try is enough if the
 /// tokens are spread evenly over the bytes.
@@ -35,38 +42,39 @@ const TRIES: usize = 12;
 /// works if one part of the text has far more tokens for its bytes than another.
 const GUESSES: usize = 4;
 
-/// Returns the text of an output in at most `cap` tokens, in its mark, and its tokens. `None` if the output
-/// has no more than that already, or would not become smaller.
-pub(crate) fn shortened(
-    situation: &Situation,
-    output: &UnseenOutput,
-    cap: u32,
-) -> Option<(String, u32)> {
-    if output.tokens <= cap {
+/// Returns a text in at most `cap` tokens, in its mark, and its tokens. `None` if it has no more than that
+/// already, or would not become smaller.
+pub(crate) fn shortened(situation: &Situation, long: &LongText, cap: u32) -> Option<(String, u32)> {
+    let cap = long.limit_at(cap);
+    if long.tokens <= cap {
         return None;
     }
     let conversation = &situation.conversation;
-    let message = conversation.messages(output.unit).get(output.message)?;
-    let part = message.parts.get(output.part)?;
+    let message = conversation.messages(long.unit).get(long.message)?;
+    let part = message.parts.get(long.part)?;
     let site = message.site(part)?;
     let (text, earlier) = text_of(conversation, message, part)?;
-    let Excerptable { head, body, .. } = Excerptable::of(situation, output.unit, &text, earlier);
-    let errors = error_lines(&body);
+    let Excerptable { head, body, .. } = Excerptable::of(situation, long.unit, &text, earlier);
+    let choice = if long.is_users {
+        Choice::of_user(&body)
+    } else {
+        Choice::of_output(&body)
+    };
     let write = |room: usize| {
-        let text = format!("{head}{}", body_within(&body, &errors, room));
+        let text = format!("{head}{}", choice.body_within(&body, room));
         let marked = marks::wrap(conversation.key(), Purpose::Excerpt, site, By::Host, &text);
         let tokens = conversation.tokenizer().count(&marked);
         (marked, tokens)
     };
-    longest_that_fits(situation, output, cap, body.text.len(), &write)
-        .or_else(|| Some(write(0)).filter(|(_, tokens)| *tokens < output.tokens))
+    longest_that_fits(situation, long, cap, body.text.len(), &write)
+        .or_else(|| Some(write(0)).filter(|(_, tokens)| *tokens < long.tokens))
 }
 
 /// Searches the longest text with at most `cap` tokens. `write` makes the text with a body of about so many
 /// bytes, and counts its tokens; `length` are the bytes of the whole body. `None` if no text fits.
 fn longest_that_fits(
     situation: &Situation,
-    output: &UnseenOutput,
+    long: &LongText,
     cap: u32,
     length: usize,
     write: &impl Fn(usize) -> (String, u32),
@@ -74,11 +82,11 @@ fn longest_that_fits(
     // Bytes count only if the conversation has too many of them: otherwise a dense text may keep all of its
     // own.
     let is_over_bytes = situation.conversation.bytes() > situation.max_bytes;
-    let max_bytes = is_over_bytes.then(|| output.bytes_at(cap));
+    let max_bytes = is_over_bytes.then(|| long.bytes_at(cap));
     // Bytes of a body that fits, and of one that is too large.
     let (mut low, mut high) = (0, length);
     let mut best: Option<(String, u32)> = None;
-    let mut room = scaled(high, cap as usize, output.tokens as usize);
+    let mut room = scaled(high, cap as usize, long.tokens as usize);
     for attempt in 0..TRIES {
         // Each try counts a text that may have megabytes.
         if situation.is_over() {
@@ -129,38 +137,86 @@ fn is_most_of(found: usize, most: usize) -> bool {
     found >= most / 8 * 7
 }
 
-/// Returns about `room` bytes of `body`: its first and last lines, and between them the newest of the lines
-/// `errors`.
-fn body_within(body: &Body<'_>, errors: &[(usize, usize)], room: usize) -> String {
-    let text = &*body.text;
-    if text.len() <= room {
-        return text.to_owned();
+/// What a shortened text keeps besides its first and last lines.
+struct Choice {
+    /// Lines that matter most, in order.
+    lines: Vec<(usize, usize)>,
+    /// Where programs wrote in a text of the user's role, in order.
+    programs: Vec<Range<usize>>,
+    /// Shares of the text for its first and for its last lines.
+    ends: (usize, usize),
+}
+
+impl Choice {
+    /// Of an output: its errors.
+    fn of_output(body: &Body<'_>) -> Self {
+        Self {
+            lines: lines(body, ERROR_LINE_BYTES, mentions_error),
+            programs: Vec::new(),
+            ends: ENDS_OF_OUTPUT,
+        }
     }
-    let share = |(part, of): (usize, usize)| room * part / of;
-    let first = front(body, share(FIRST));
-    let last = first.max(back(body, share(LAST)));
-    let left = room.saturating_sub(first).saturating_sub(text.len() - last);
-    let errors = newest(errors, text, first..last, left);
-    // First and last lines get what error lines do not use.
-    let used: usize = errors
+
+    /// Of a user's text: its rules. What programs wrote in it must not become the user's words.
+    fn of_user(body: &Body<'_>) -> Self {
+        let programs = programs_in(&body.text);
+        let is_own = |at: &usize| !programs.iter().any(|program| program.contains(at));
+        let mut rules = lines(body, RULE_LINE_BYTES, |line| is_rule(line.trim()));
+        rules.retain(|(start, _)| is_own(start));
+        Self {
+            lines: rules,
+            programs,
+            ends: ENDS_OF_MESSAGE,
+        }
+    }
+
+    /// Returns about `room` bytes of `body`: its first and last lines, and between them the newest of the
+    /// lines that matter most.
+    fn body_within(&self, body: &Body<'_>, room: usize) -> String {
+        let text = &*body.text;
+        if text.len() <= room {
+            return text.to_owned();
+        }
+        let share = |(part, of): (usize, usize)| room * part / of;
+        let first = front(body, share(self.ends));
+        let last = first.max(back(body, share(self.ends)));
+        let left = room.saturating_sub(first).saturating_sub(text.len() - last);
+        let lines = newest(&self.lines, text, first..last, left);
+        // First and last lines get what the lines between them do not use.
+        let used: usize = lines
+            .iter()
+            .map(|(start, end)| end - start + gaps::LENGTH)
+            .sum();
+        let more = left.saturating_sub(used + 2 * gaps::LENGTH) / 2;
+        let first = front(body, share(self.ends) + more);
+        let last = first.max(back(body, share(self.ends) + more));
+        let mut runs = Vec::with_capacity(lines.len() + 2);
+        runs.push(0..first);
+        runs.extend(
+            lines
+                .into_iter()
+                .map(|(start, end)| start..end.min(last))
+                .filter(|run| !run.is_empty()),
+        );
+        runs.push(last..text.len());
+        let written = |runs: &[Range<usize>]| {
+            let mut written = String::with_capacity(room + 4 * gaps::LENGTH);
+            body.write(&mut written, runs);
+            written
+        };
+        if self.programs.is_empty() {
+            return written(&runs);
+        }
+        let own = own_words(text);
+        [
+            speakers::with_tags(text, &runs, &self.programs),
+            speakers::without_programs(&runs, &self.programs),
+        ]
         .iter()
-        .map(|(start, end)| end - start + gaps::LENGTH)
-        .sum();
-    let more = left.saturating_sub(used + 2 * gaps::LENGTH) / 2;
-    let first = front(body, share(FIRST) + more);
-    let last = first.max(back(body, share(LAST) + more));
-    let mut runs = Vec::with_capacity(errors.len() + 2);
-    runs.push(0..first);
-    runs.extend(
-        errors
-            .into_iter()
-            .map(|(start, end)| start..end.min(last))
-            .filter(|run| !run.is_empty()),
-    );
-    runs.push(last..text.len());
-    let mut written = String::with_capacity(room + 4 * gaps::LENGTH);
-    body.write(&mut written, &runs);
-    written
+        .map(|runs| written(runs))
+        .find(|written| speakers::keeps(&own, written))
+        .unwrap_or_else(|| written(&[]))
+    }
 }
 
 /// Returns the end of the first lines, in at most `room` bytes. A long line is cut.
@@ -188,26 +244,22 @@ fn back(body: &Body<'_>, room: usize) -> usize {
     body.start_at(start)
 }
 
-/// Returns the places of lines that mention errors, of a long line its beginning. Called once for a text,
-/// which may be large.
-fn error_lines(body: &Body<'_>) -> Vec<(usize, usize)> {
+/// Returns where the lines of a text are that `matters` says matter, each cut to `most` bytes.
+fn lines(body: &Body<'_>, most: usize, matters: impl Fn(&str) -> bool) -> Vec<(usize, usize)> {
     let text = &*body.text;
     let mut found = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
-        if !Body::is_gap(line) && mentions_error(line) {
-            found.push((
-                start,
-                text.floor_char_boundary(end.min(start + ERROR_LINE_BYTES)),
-            ));
+        if !Body::is_gap(line) && matters(line) {
+            found.push((start, text.floor_char_boundary(end.min(start + most))));
         }
         start = end;
     }
     found
 }
 
-/// Returns the last error lines within `between` that fit `room` bytes, in the order of the text. The very
+/// Returns the last of these lines within `between` that fit `room` bytes, in the order of the text. The very
 /// last one is probably what the model works on, so it is cut rather than left out.
 fn newest(
     errors: &[(usize, usize)],
@@ -220,7 +272,7 @@ fn newest(
     let count = errors.partition_point(|(start, _)| *start < between.end);
     for (start, end) in errors[..count].iter().rev() {
         let (start, end) = (*start.max(&between.start), *end.min(&between.end));
-        if end <= start || left < gaps::LENGTH || found.len() == MAX_ERROR_LINES {
+        if end <= start || left < gaps::LENGTH || found.len() == MAX_LINES {
             break;
         }
         let (end, cost) = if found.is_empty() {
@@ -249,7 +301,7 @@ mod tests {
 
     fn within(text: &str, room: usize) -> String {
         let body = Body::whole(text);
-        body_within(&body, &error_lines(&body), room)
+        Choice::of_output(&body).body_within(&body, room)
     }
 
     /// Shortens an output of this text, the newest of a conversation, to each of `caps`, and returns the
@@ -264,7 +316,7 @@ mod tests {
         let conversation = crate::sample::conversation(&body.to_string(), Some(Format::OpenAiChat))
             .expect("reads");
         let situation = Situation::new(&conversation, &Request::default(), false);
-        let output = situation.unseen.outputs()[0];
+        let output = situation.shortening.texts()[0];
         let tokens = |cap| {
             let (text, tokens) = shortened(&situation, &output, cap)?;
             assert_eq!(conversation.tokenizer().count(&text), tokens);
@@ -379,7 +431,7 @@ mod tests {
                         Some(written) => Body::shortened_before(written),
                         None => Body::whole(&text),
                     };
-                    body_within(&body, &error_lines(&body), room)
+                    Choice::of_output(&body).body_within(&body, room)
                 };
                 let all = Body::shortened_before(&next).missing(0..next.len());
                 assert_eq!(all.bytes, text.len(), "{room}: {next}");

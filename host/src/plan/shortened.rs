@@ -1,43 +1,43 @@
-//! The texts of shortened unseen outputs.
+//! The texts that the host shortened.
 
 use super::check::CheckedEdit;
 use super::shorten;
 use crate::situation::Situation;
 
-/// The unseen outputs of a situation, shortened to one cap.
+/// The texts of a situation that may be shortened, under one cap.
 #[derive(Debug, Default)]
 pub(crate) struct Shortened {
-    /// Units with shortened outputs, and their edits, in order.
+    /// Units with shortened texts, and their edits, in order.
     units: Vec<(usize, Vec<CheckedEdit>)>,
-    /// Tokens of all unseen outputs that may be shortened, after shortening.
+    /// Tokens of all these texts, after shortening.
     tokens: u64,
 }
 
 impl Shortened {
-    /// Shortens the outputs that have more than `cap` tokens.
+    /// Shortens the texts that have more than `cap` tokens, or more than their own limit.
     pub(crate) fn under(situation: &Situation, cap: u32) -> Self {
         let mut units: Vec<(usize, Vec<CheckedEdit>)> = Vec::new();
         let mut sum = 0;
-        for output in situation.unseen.outputs() {
-            let Some((text, tokens)) = shorten::shortened(situation, output, cap) else {
-                sum += u64::from(output.tokens);
+        for long in situation.shortening.texts() {
+            let Some((text, tokens)) = shorten::shortened(situation, long, cap) else {
+                sum += u64::from(long.tokens);
                 continue;
             };
             sum += u64::from(tokens);
             let edit = CheckedEdit {
-                message: output.message,
-                part: output.part,
+                message: long.message,
+                part: long.part,
                 text: Some(text),
             };
-            match units.last_mut().filter(|(unit, _)| *unit == output.unit) {
+            match units.last_mut().filter(|(unit, _)| *unit == long.unit) {
                 Some((_, edits)) => edits.push(edit),
-                None => units.push((output.unit, vec![edit])),
+                None => units.push((long.unit, vec![edit])),
             }
         }
         Self { units, tokens: sum }
     }
 
-    /// Returns the tokens of all unseen outputs that may be shortened, after shortening.
+    /// Returns the tokens of all these texts, after shortening.
     pub(crate) fn tokens(&self) -> u64 {
         self.tokens
     }
@@ -48,7 +48,7 @@ impl Shortened {
         found.map_or(&[], |index| &self.units[index].1)
     }
 
-    /// Returns the number of shortened outputs.
+    /// Returns the number of shortened texts.
     pub(crate) fn len(&self) -> usize {
         self.units.iter().map(|(_, edits)| edits.len()).sum()
     }

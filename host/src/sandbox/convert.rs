@@ -2,6 +2,7 @@
 
 use baler_models::{Finish, ModelError, Question};
 
+use baler_conversation::marks::Opened;
 use baler_conversation::message::{Call, Content, Media, Message, Part};
 use baler_conversation::{Conversation, Role, UnitKind};
 
@@ -103,11 +104,17 @@ fn part_out(
     place: (usize, usize),
 ) -> history::Part {
     let conversation = &situation.conversation;
-    let earlier = conversation.earlier_text(message, part);
+    let earlier = conversation.earlier(message, part);
     let mut traits = history::PartTraits::empty();
-    if earlier.is_some() {
+    let is_excerpt = earlier.as_ref().is_some_and(Opened::is_excerpt);
+    if is_excerpt {
+        traits |= history::PartTraits::EXCERPTED;
+    }
+    // What stays of a user's text is still the user's.
+    if earlier.is_some() && !(is_excerpt && message.role == Role::User && matches!(part.content, Content::Text(_))) {
         traits |= history::PartTraits::REWRITTEN;
     }
+    let earlier = earlier.map(|earlier| earlier.text);
     if is_rewritable(situation, unit, place) {
         traits |= history::PartTraits::REWRITABLE;
     }

@@ -35,7 +35,7 @@ fn within(conversation: &Conversation, tokens: u32) -> Situation {
 
 /// The tokens of the only unseen output.
 fn unseen_tokens(situation: &Situation) -> u32 {
-    let [only] = situation.unseen.outputs() else {
+    let [only] = situation.shortening.texts() else {
         panic!("one output");
     };
     only.tokens
@@ -113,7 +113,7 @@ fn unseen_output_leaves_others_their_share() {
     let unseen = unseen_tokens(&whole);
     let protected = whole.floor + unseen - LEAST_TOKENS;
     let others = all - protected;
-    assert_eq!(whole.unseen.cap(), u32::MAX);
+    assert_eq!(whole.shortening.cap(), u32::MAX);
     for budget in (whole.floor..all).step_by(97).chain([all - 1]) {
         let free = budget - whole.floor;
         let reserve = if budget >= protected {
@@ -122,7 +122,7 @@ fn unseen_output_leaves_others_their_share() {
             free / 2
         };
         let expected = LEAST_TOKENS + free - reserve.min(others);
-        let found = within(&conversation, budget).unseen.cap();
+        let found = within(&conversation, budget).shortening.cap();
         if expected >= unseen {
             assert_eq!(found, u32::MAX, "{budget}");
         } else {
@@ -137,7 +137,7 @@ fn unseen_output_is_shortened_for_bytes_too() {
     let tokens = conversation.tokens();
     let capped = |bytes: usize| {
         let request = Request::new(Budget::Tokens(tokens)).with_max_bytes(Some(bytes));
-        situation(&conversation, &request).unseen.cap()
+        situation(&conversation, &request).shortening.cap()
     };
     let least = within(&conversation, tokens).floor_bytes;
     assert_eq!(capped(conversation.bytes()), u32::MAX);

@@ -156,9 +156,10 @@ fn paragraphs(conversation: &Conversation, message: &Message) -> Vec<String> {
     for (part, author) in message.parts.iter().zip(&authors) {
         match &part.content {
             Content::Text(place) => {
-                let earlier = conversation.earlier_text(message, part);
-                let is_earlier = earlier.is_some();
-                let text = earlier.map_or_else(|| conversation.text(place), Cow::Owned);
+                let earlier = conversation.earlier(message, part);
+                let is_earlier = earlier.as_ref().is_some_and(|own| !own.is_excerpt());
+                let text =
+                    earlier.map_or_else(|| conversation.text(place), |own| Cow::Owned(own.text));
                 if text.trim().is_empty() {
                     continue;
                 }
@@ -212,14 +213,16 @@ fn paragraphs(conversation: &Conversation, message: &Message) -> Vec<String> {
     results
 }
 
-/// Returns for each part its text if the message has the user's role and no compaction wrote it, and an empty
-/// text otherwise.
+/// Returns for each part its text if the message has the user's role and no compaction wrote it, or what a
+/// compaction left of it, and an empty text otherwise.
 fn users_texts<'c>(conversation: &'c Conversation, message: &Message) -> Vec<Cow<'c, str>> {
     let text = |part: &Part| match &part.content {
-        Content::Text(place)
-            if message.role == Role::User && conversation.earlier_text(message, part).is_none() =>
-        {
-            conversation.text(place)
+        Content::Text(place) if message.role == Role::User => {
+            match conversation.earlier(message, part) {
+                None => conversation.text(place),
+                Some(own) if own.is_excerpt() => Cow::Owned(own.text),
+                Some(_) => Cow::Borrowed(""),
+            }
         }
         _ => Cow::Borrowed(""),
     };
