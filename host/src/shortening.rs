@@ -6,7 +6,7 @@ use std::ops::Range;
 use baler_conversation::message::{Content, Role};
 use baler_conversation::{Conversation, UnitKind};
 
-use crate::request::Policy;
+use crate::request::{MIN_UNPROTECTED_TOKENS, Policy};
 use crate::unit_status::UnitStatus;
 use crate::unseen;
 
@@ -228,10 +228,12 @@ pub(crate) fn share_of_others(free: u32, others: u32, fit: bool) -> u32 {
 }
 
 /// Returns how many tokens of the free budget the newest user message may have. `others` are the tokens of
-/// unprotected units, and `work` those of them that follow the message.
+/// unprotected units, and `work` those of them that follow the message. Without such work it stays whole
+/// unless it alone exceeds the budget.
 pub(crate) fn share_of_newest_message(free: u32, others: u32, work: u32) -> u32 {
-    let reserved = share_of_others(free, others, true).max((free / WORK_DIVISOR).min(work));
-    free - reserved
+    let for_summary = MIN_UNPROTECTED_TOKENS.min(others / 2);
+    let for_work = (free / WORK_DIVISOR).min(work);
+    free.saturating_sub(for_summary.max(for_work))
 }
 
 /// Returns how many tokens of the free budget a first user message may have that is pinned only by default.

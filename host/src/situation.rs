@@ -120,9 +120,25 @@ impl Situation {
 
     /// Returns the smallest budget in tokens that leaves space for text about removed units.
     pub(crate) fn least(&self) -> u32 {
-        let others = self.conversation.tokens().saturating_sub(self.floor);
-        self.floor
-            .saturating_add(MIN_UNPROTECTED_TOKENS.min(others / 2))
+        let floor = self.comfortable_floor();
+        let others = self.conversation.tokens().saturating_sub(floor);
+        floor.saturating_add(MIN_UNPROTECTED_TOKENS.min(others / 2))
+    }
+
+    /// Returns the tokens of the smallest result in which the newest user message stays whole, if no work
+    /// follows it. A budget that the host chooses itself is not below that.
+    pub(crate) fn comfortable_floor(&self) -> u32 {
+        let newest = self
+            .newest_user_message()
+            .filter(|unit| self.unprotected_tokens_after(*unit) == 0);
+        let saved = newest.map_or(0, |unit| {
+            self.shortening.saved(unit, shortening::LEAST_TOKENS).0
+        });
+        self.floor.saturating_add(saved)
+    }
+
+    fn newest_user_message(&self) -> Option<usize> {
+        self.units().iter().rposition(|unit| unit.traits.user_text)
     }
 
     /// Shortens texts that must stay if protected units do not fit otherwise, or leave too little for other
@@ -144,6 +160,9 @@ impl Situation {
         self.limit_user_messages(free, others);
         let all = self.tokens_of_units(&protected, None);
         let fit = all <= target && bytes <= self.max_bytes;
+        if fit && self.shortening.texts().iter().all(|text| text.is_users) {
+            return;
+        }
         let free = free.saturating_sub(shortening::share_of_others(free, others, fit));
         let shortest = self.shortening.tokens_at(shortening::LEAST_TOKENS);
         let cap = self.shortening.cap_for(TextBudget {
@@ -156,7 +175,7 @@ impl Situation {
     /// Limits user messages that stay only by default to their share of the `free` budget, so that one of them
     /// does not take all of it. `others` are the tokens of unprotected units.
     fn limit_user_messages(&mut self, free: u32, others: u32) {
-        let newest = self.units().iter().rposition(|unit| unit.traits.user_text);
+        let newest = self.newest_user_message();
         for unit in self.shortening.users_units() {
             let share = if Some(unit) == newest {
                 let work = self.unprotected_tokens_after(unit);

@@ -238,12 +238,15 @@ impl CompactorOptions {
     /// trigger, it is what must stay plus a share of what can be removed.
     pub(super) fn target(&self, situation: &Situation) -> u32 {
         let now = situation.conversation.tokens();
-        let floor = situation.floor;
+        let threshold = self.threshold();
+        // The newest user message stays whole, unless it alone exceeds the trigger.
+        let floor = Some(situation.comfortable_floor())
+            .filter(|floor| threshold.is_none_or(|own| *floor < own))
+            .unwrap_or(situation.floor);
         let share_of = |most: u32| {
             let beside = f64::from(most.saturating_sub(floor)) * self.target_share;
             floor.saturating_add(beside as u32)
         };
-        let threshold = self.threshold();
         let most_of = |threshold: u32| threshold / 10 * 9;
         let by_trigger = match self.target_tokens {
             Some(tokens) => Some(threshold.map_or(tokens, |own| tokens.min(most_of(own)))),

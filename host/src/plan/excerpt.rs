@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use baler_conversation::Conversation;
-use baler_digest::EXCERPT_HEAD as HEAD;
 use baler_conversation::marks::Purpose;
 use baler_conversation::message::{Content, Message, Part};
+use baler_digest::EXCERPT_HEAD as HEAD;
 
 use super::gaps::Body;
 use crate::fault::PlanRule;

@@ -111,7 +111,9 @@ fn part_out(
         traits |= history::PartTraits::EXCERPTED;
     }
     // What stays of a user's text is still the user's.
-    if earlier.is_some() && !(is_excerpt && message.role == Role::User && matches!(part.content, Content::Text(_))) {
+    if earlier.is_some()
+        && !(is_excerpt && message.role == Role::User && matches!(part.content, Content::Text(_)))
+    {
         traits |= history::PartTraits::REWRITTEN;
     }
     let earlier = earlier.map(|earlier| earlier.text);

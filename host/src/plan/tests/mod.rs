@@ -5,3 +5,4 @@ mod excerpts;
 mod order;
 mod properties;
 mod thinking;
+mod user_texts;
