@@ -118,18 +118,14 @@ fn push_changes(text: &mut String, receipt: &Receipt, is_compacted: bool) {
         );
     }
     if units.texts_shortened > 0 {
-        let texts = figures::count(units.texts_shortened, "text");
+        let (number, verb) = match units.texts_shortened {
+            1 => ("1".to_owned(), "was"),
+            more => (figures::number(more as u64), "were"),
+        };
         row(
             text,
-            "shortened",
-            &format!(
-                "{texts} that must stay and {} too long",
-                if units.texts_shortened == 1 {
-                    "was"
-                } else {
-                    "were"
-                }
-            ),
+            "texts",
+            &format!("shortened {number} that must stay and {verb} too long"),
         );
     }
     if !receipt.repairs.is_empty() {

@@ -216,7 +216,7 @@ fn compact_reports_unseen_outputs_that_it_shortened() {
     ];
     let ran = bench.run(&arguments);
     assert!([0, 4].contains(&ran.code), "{}", ran.stderr);
-    let ran = ran.says(&["\n  outputs   shortened 1 output that the model has not seen\n"]);
+    let ran = ran.says(&["\n  texts     shortened 1 that must stay and was too long\n"]);
     assert!(
         ran.stdout.contains("is shortened; whole: "),
         "{}",
@@ -225,7 +225,7 @@ fn compact_reports_unseen_outputs_that_it_shortened() {
     let told: Value = serde_json::from_slice(&fs::read(&receipt).expect("is there")).expect("JSON");
     assert_eq!(told["units"]["texts-shortened"], 1);
     let page = bench.run(&["report", receipt_file]).ends(0);
-    let shown = "shortened 1 output that the model has not seen";
+    let shown = "shortened 1 text that must stay";
     assert!(page.stdout.contains(shown), "{}", page.stdout);
 }
 

@@ -66,9 +66,10 @@ pub(crate) struct Unit {
     pub(crate) first_message: usize,
     /// Number of its messages, at least 1.
     pub(crate) messages: usize,
-    /// Tokens of the unit in the request; for an unseen unit, as the host will write it.
+    /// Tokens of the unit in the request; for one with a text that the host may shorten, as the host will
+    /// write it.
     pub(crate) tokens: u32,
-    /// Tokens of its shortest legal form; less than `tokens` only for an unseen unit.
+    /// Tokens of its shortest legal form; less than `tokens` only for one with such a text.
     pub(crate) shortest: u32,
     /// Its bytes in the wire format.
     pub(crate) bytes: usize,

@@ -177,7 +177,7 @@ impl<'a> Before<'a> {
             && self.values[index..].iter().any(|own| own["role"] == "user")
     }
 
-    /// The texts of the newest message that is the user's alone are all there. (One that also
+    /// The texts of the newest message that is the user's alone are all there, whole or as excerpts. (One that also
     /// holds outputs is checked by the outcome that the host gives it.)
     fn newest_request_stays(&self, values: &[Value]) -> Result<(), Wrong> {
         let newest = self
@@ -193,12 +193,30 @@ impl<'a> Before<'a> {
             .filter(|value| value["role"] == "user")
             .flat_map(texts)
             .collect();
-        if newest.iter().all(|text| there.contains(text)) {
+        let stays = |text: &&str| {
+            let mut excerpts = there.iter();
+            there.contains(text) || excerpts.any(|excerpt| is_excerpt_of(excerpt, text))
+        };
+        if newest.iter().all(stays) {
             Ok(())
         } else {
             Err(Wrong::Lost("the newest message of the user's left"))
         }
     }
+}
+
+/// Whether the host shortened `whole` to this text: all lines are its own, but for those of the host.
+fn is_excerpt_of(text: &str, whole: &str) -> bool {
+    let inner = text
+        .strip_prefix("<baler:excerpt by=\"baler\" ")
+        .and_then(|rest| rest.strip_suffix("</baler:excerpt>"))
+        .and_then(|rest| rest.split_once('\n'));
+    // The host puts a backslash into what could pass for its own lines and tags.
+    let is_hosts = |line: &str| line.starts_with("[…") || line.contains('\\');
+    inner.is_some_and(|(_, lines)| {
+        let mut own = lines.lines().filter(|line| !is_hosts(line)).peekable();
+        own.peek().is_some() && own.all(|line| whole.contains(line))
+    })
 }
 
 /// Whether the old `message` is a part of the new one, which got further parts around its own.
