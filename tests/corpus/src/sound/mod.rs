@@ -354,7 +354,8 @@ fn texts(value: &Value) -> Vec<&str> {
         .as_str()
         .into_iter()
         .chain(parts(value).filter_map(|part| part["text"].as_str()))
-        .filter(|text| !text.starts_with("<baler:"))
+        // An excerpt of the user's words is still the user's.
+        .filter(|text| !text.starts_with("<baler:") || text.starts_with("<baler:excerpt "))
         .collect()
 }
 
