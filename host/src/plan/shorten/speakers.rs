@@ -63,8 +63,7 @@ pub(super) fn keeps(own: &str, written: &str) -> bool {
     own_words(written)
         .lines()
         .filter(|line| !line.starts_with(GAP))
-        // The host's backslash is no word of anybody.
-        .map(|line| line.trim())
+        .map(str::trim)
         .all(|line| own.contains(line))
 }
 
@@ -126,7 +125,7 @@ mod tests {
     #[test]
     fn without_programs_cuts_them_out_of_runs() {
         let programs = programs_in(TEXT);
-        let runs = without_programs(&[0..TEXT.len()], &programs);
+        let runs = without_programs(&[place(TEXT)], &programs);
         assert_eq!(
             kept(&runs),
             ["Sound the harbour.\n", "\nBegin at berth 7.\n"]
