@@ -176,12 +176,13 @@ pub fn own_words(text: &str) -> String {
 pub fn programs_in(text: &str) -> Vec<Range<usize>> {
     let parted = ByAuthor::of(text);
     let programs = parted.programs.into_iter();
-    programs
-        .map(|program| {
-            let start = program.as_ptr().addr() - text.as_ptr().addr();
-            start..start + program.len()
-        })
-        .collect()
+    programs.map(|program| place_of(program, text)).collect()
+}
+
+/// Returns where a piece of a text is in it.
+fn place_of(piece: &str, text: &str) -> Range<usize> {
+    let start = piece.as_ptr().addr() - text.as_ptr().addr();
+    start..start + piece.len()
 }
 
 /// Separates the texts of one message of the user's role by author: one result for each text, in order. Pass
@@ -265,12 +266,12 @@ impl<'a> ByAuthor<'a> {
         };
         // Files do not begin in what a program wrote: an output may contain such a line. Pieces are in order,
         // and many.
-        let begin = |own: &str| own.as_ptr().addr() - text.as_ptr().addr();
         let is_own = |at: usize| {
             let next = parted
                 .own
-                .partition_point(|own| begin(own) + own.len() <= at);
-            parted.own.get(next).is_some_and(|own| begin(own) <= at)
+                .partition_point(|own| place_of(own, text).end <= at);
+            let own = parted.own.get(next);
+            own.is_some_and(|own| place_of(own, text).start <= at)
         };
         let Some([before, files, behind]) = files.split(index, text, is_own) else {
             return parted;

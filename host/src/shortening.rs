@@ -77,7 +77,7 @@ impl LongText {
 pub(crate) struct Shortening {
     /// In the order of the conversation.
     texts: Vec<LongText>,
-    /// Maximum tokens of each text; `u32::MAX` if there is no common cap.
+    /// Maximum tokens of each text; `u32::MAX` if no cap is set.
     cap: u32,
 }
 
@@ -139,7 +139,7 @@ impl Shortening {
         units
     }
 
-    /// Limits the texts of a unit to so many tokens together beyond their shortest form.
+    /// Limits the texts of a unit together to `tokens` more than their shortest form has.
     pub(crate) fn limit_unit(&mut self, unit: usize, tokens: u32) {
         let own = Self {
             texts: self.of_unit(unit).to_vec(),

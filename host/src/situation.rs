@@ -51,7 +51,7 @@ pub(crate) struct Situation {
     pub(crate) spending: Spending,
     /// Number of messages up to the model's last answer.
     answered: usize,
-    /// Shortening outputs, and how far they are shortened.
+    /// The texts that must stay but may be shortened, and how far they are shortened.
     pub(crate) shortening: Shortening,
 }
 

@@ -109,7 +109,7 @@ fn new_warning(before: &Conversation, after: &Conversation) -> Option<Rule> {
 /// Maximum number of times that a plan is applied until shortened texts use the budget that it leaves.
 const MAX_APPLICATIONS: usize = 3;
 
-/// Applies a plan and reads the result. Shortening outputs get the budget that the plan leaves: they are
+/// Applies a plan and reads the result. Texts that may be shortened get the budget that the plan leaves: they are
 /// shortened only if that is too little for them, and no more than necessary.
 fn apply_and_read(
     checked: &CheckedPlan,

@@ -143,6 +143,8 @@ struct Choice {
     lines: Vec<(usize, usize)>,
     /// Where programs wrote in a text of the user's role, in order.
     programs: Vec<Range<usize>>,
+    /// The user's own words in it, if programs wrote there too.
+    own: String,
     /// Shares of the text for its first and for its last lines.
     ends: (usize, usize),
 }
@@ -153,6 +155,7 @@ impl Choice {
         Self {
             lines: lines(body, ERROR_LINE_BYTES, mentions_error),
             programs: Vec::new(),
+            own: String::new(),
             ends: ENDS_OF_OUTPUT,
         }
     }
@@ -160,12 +163,22 @@ impl Choice {
     /// Of a user's text: its rules. What programs wrote in it must not become the user's words.
     fn of_user(body: &Body<'_>) -> Self {
         let programs = programs_in(&body.text);
-        let is_own = |at: &usize| !programs.iter().any(|program| program.contains(at));
+        // Binary search: a text may have many of both.
+        let is_own = |at: usize| {
+            let next = programs.partition_point(|program| program.end <= at);
+            programs.get(next).is_none_or(|program| at < program.start)
+        };
         let mut rules = lines(body, RULE_LINE_BYTES, |line| is_rule(line.trim()));
-        rules.retain(|(start, _)| is_own(start));
+        rules.retain(|(start, _)| is_own(*start));
+        let own = if programs.is_empty() {
+            String::new()
+        } else {
+            own_words(&body.text)
+        };
         Self {
             lines: rules,
             programs,
+            own,
             ends: ENDS_OF_MESSAGE,
         }
     }
@@ -207,14 +220,13 @@ impl Choice {
         if self.programs.is_empty() {
             return written(&runs);
         }
-        let own = own_words(text);
         [
             speakers::with_tags(text, &runs, &self.programs),
             speakers::without_programs(&runs, &self.programs),
         ]
         .iter()
         .map(|runs| written(runs))
-        .find(|written| speakers::keeps(&own, written))
+        .find(|written| speakers::keeps(&self.own, written))
         .unwrap_or_else(|| written(&[]))
     }
 }

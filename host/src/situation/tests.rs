@@ -7,7 +7,8 @@ use crate::strategy::Strategy;
 use crate::verify::accept;
 use baler_conversation::Format;
 
-/// Words of a task, steps that the model has answered, and an output that it has not seen, of so many lines.
+/// Returns a conversation with a task, `steps` steps that the model has answered, and an unseen output of
+/// `unseen_lines` lines.
 fn conversation(steps: usize, unseen_lines: usize) -> Conversation {
     let call = |id: usize| json!({"id": format!("c{id}"), "type": "function", "function": {"name": "sound", "arguments": "{}"}});
     let lines = |count: usize| -> String {

@@ -77,6 +77,15 @@ fn by_tokens(tokens: u32) -> CompactorOptions {
     }
 }
 
+/// Returns the tokens that stay if the newest user message stays whole. The floor counts it as 400 tokens.
+fn must_stay(one: &Compactor, floor: u32) -> u32 {
+    let conversation = one.conversation();
+    let units = conversation.units();
+    let newest = units.iter().rposition(|unit| unit.traits.user_text);
+    let tokens = conversation.text_tokens(newest.expect("it said something"), (0, 0));
+    floor + tokens.saturating_sub(400)
+}
+
 /// What a compactor aims at by default, of so many tokens of which those of the floor have to stay.
 fn half_of_what_may_go(tokens: u32, floor: u32) -> u32 {
     floor + (tokens - floor) / 2

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 
 use super::{
-    block_on, by_tokens, compactor, fill, half_of_what_may_go, host, long, said, state_of, step,
+    block_on, by_tokens, compactor, fill, half_of_what_may_go, host, long, must_stay, said,
+    state_of, step,
 };
 use crate::compactor::{
     Compactor, CompactorOptions, Event, HookContext, HookDecision, Hooks, Pressure, ResumeError,
@@ -510,15 +511,6 @@ fn counted_fourfold(options: CompactorOptions) -> Compactor {
     fill(&mut one, 12);
     one.reported(one.tokens() * 4);
     one
-}
-
-/// What has to stay beside the floor, which counts the newest message of the user as 400 tokens.
-fn must_stay(one: &Compactor, floor: u32) -> u32 {
-    let conversation = one.conversation();
-    let units = conversation.units();
-    let newest = units.iter().rposition(|unit| unit.traits.user_text);
-    let tokens = conversation.text_tokens(newest.expect("it said something"), (0, 0));
-    floor + tokens.saturating_sub(400)
 }
 
 /// Half of what the provider counts beside what has to stay, rather than half of what the host does.

@@ -58,13 +58,22 @@ pub(super) fn without_programs(
     own
 }
 
-/// Returns whether all that reads as the user's in `written` is in the user's own words of the whole text.
+/// Returns whether all that reads as the user's in `written` is in the user's own words of the whole text, in
+/// the same order.
 pub(super) fn keeps(own: &str, written: &str) -> bool {
+    // Each search begins where the last one ended, so that all of them together read the text once.
+    let mut rest = own;
     own_words(written)
         .lines()
         .filter(|line| !line.starts_with(GAP))
         .map(str::trim)
-        .all(|line| own.contains(line))
+        .all(|line| match rest.find(line) {
+            Some(at) => {
+                rest = &rest[at + line.len()..];
+                true
+            }
+            None => false,
+        })
 }
 
 /// The first line of a program's text, which has its opening tag.

@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use proptest::{prop_assert, prop_assert_eq, prop_oneof};
 use serde_json::json;
 
-use crate::Archive;
+use super::{host, runtime};
 use crate::Host;
 use crate::fault::PlanRule;
 use crate::plan::gaps::Body;
@@ -90,12 +90,6 @@ fn output(conversation: &Conversation) -> (String, Option<Purpose>) {
     }
 }
 
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread()
-        .build()
-        .expect("a runtime")
-}
-
 /// The conversation with these runs of its output; otherwise the broken rule.
 async fn excerpted(
     host: &Host,
@@ -131,12 +125,6 @@ async fn excerpted(
             Err(PlanRule::EditGrows)
         }
     }
-}
-
-fn host() -> (Host, Archive) {
-    let archive = Archive::in_memory();
-    let host = Host::builder().archive(archive.clone()).build();
-    (host.expect("a host"), archive)
 }
 
 #[test]

@@ -9,24 +9,13 @@ use proptest::test_runner::{Config, TestRunner};
 use proptest::{prop_assert, prop_assert_eq, prop_oneof};
 use serde_json::{Value, json};
 
+use super::{host, runtime};
 use crate::receipt::{Outcome, Unchanged};
 use crate::request::{Budget, Pins, Policy, Request};
 use crate::strategy::Strategy;
-use crate::{Archive, Compaction, Host};
+use crate::{Compaction, Host};
 
 const REMINDER: &str = "Never trust the harbour master.";
-
-fn host() -> (Host, Archive) {
-    let archive = Archive::in_memory();
-    let host = Host::builder().archive(archive.clone()).build();
-    (host.expect("a host"), archive)
-}
-
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread()
-        .build()
-        .expect("a runtime")
-}
 
 /// A task with a rule in its middle, and what a program added to it.
 fn task(lines: usize) -> String {
@@ -98,7 +87,7 @@ async fn compact(host: &Host, conversation: &Conversation, request: &Request) ->
     done.expect("the archive is in memory")
 }
 
-/// Its overhead, and so many tokens.
+/// Returns a request for a budget of the overhead and `tokens`.
 fn within(conversation: &Conversation, tokens: u32) -> Request {
     Request::new(Budget::Tokens(conversation.overhead() + tokens))
 }
@@ -153,13 +142,19 @@ fn first_message_leaves_room_for_recent_work_in_every_format() {
     }
 }
 
-#[test]
-fn share_of_the_first_message_is_that_of_the_policy() {
+/// A conversation whose first message takes nearly the whole budget of the request.
+fn long_task() -> (Host, Conversation, Request) {
     let (host, _) = host();
     let document = document(Format::OpenAiChat, &task(60), 40, Some("And now the pier."));
     let conversation = host.read(document).expect("reads");
+    let request = within(&conversation, conversation.units()[0].tokens + 300);
+    (host, conversation, request)
+}
+
+#[test]
+fn share_of_the_first_message_is_that_of_the_policy() {
+    let (host, conversation, request) = long_task();
     let first = conversation.units()[0].tokens;
-    let request = within(&conversation, first + 300);
     let shortened = |policy: Policy| {
         let request = request.clone().with_policy(policy);
         let done = runtime().block_on(compact(&host, &conversation, &request));
@@ -176,11 +171,8 @@ fn share_of_the_first_message_is_that_of_the_policy() {
 
 #[test]
 fn pinned_message_stays_whole() {
-    let (host, _) = host();
-    let document = document(Format::OpenAiChat, &task(60), 40, Some("And now the pier."));
-    let conversation = host.read(document).expect("reads");
-    let first = conversation.units()[0].tokens;
-    let request = within(&conversation, first + 300).with_pins(Pins::Units(vec![0]));
+    let (host, conversation, request) = long_task();
+    let request = request.with_pins(Pins::Units(vec![0]));
     let done = runtime().block_on(compact(&host, &conversation, &request));
     assert!(done.is_compacted());
     assert_eq!(done.receipt().units.texts_shortened, 0);

@@ -177,8 +177,8 @@ impl<'a> Before<'a> {
             && self.values[index..].iter().any(|own| own["role"] == "user")
     }
 
-    /// The texts of the newest message that is the user's alone are all there, whole or as excerpts. (One that also
-    /// holds outputs is checked by the outcome that the host gives it.)
+    /// The texts of the newest message that is the user's alone are all there, whole or as excerpts. (One
+    /// that also holds outputs is checked by the outcome that the host gives it.)
     fn newest_request_stays(&self, values: &[Value]) -> Result<(), Wrong> {
         let newest = self
             .values
