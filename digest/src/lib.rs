@@ -65,6 +65,7 @@ pub use lines::{ends_line, indented, is_blank, on_one_line, one_word};
 pub use part::Part;
 pub use programs::{ByAuthor, INSERTED, by_author, is_by_program, own_words, programs_in};
 pub use quote::{own_tag, quoted};
+pub use rules::rules_in;
 pub use sentences::each_sentence;
 pub use story::{Story, after_thinking, as_summary, without_headings, without_lists};
 pub use work::Work;
@@ -79,12 +80,6 @@ use write::Source;
 #[must_use]
 pub fn mentions_error(line: &str) -> bool {
     errors::is_mentioned(line)
-}
-
-/// Whether a sentence of the user's is a rule: it says never, always, must, do not, only, or the like.
-#[must_use]
-pub fn is_rule(sentence: &str) -> bool {
-    rules::strength(sentence) == Some(rules::Strength::Rule)
 }
 
 /// What was read of the units of a conversation, to write digests and excerpts.

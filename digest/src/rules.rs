@@ -1,7 +1,10 @@
 //! Recognises sentences of the user that are rules.
 
 mod opening;
+mod places;
 mod words;
+
+pub use places::rules_in;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

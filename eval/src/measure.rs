@@ -31,7 +31,8 @@ pub struct Measurement {
     pub by_kind: [Option<f64>; 4],
     /// The share of the user's sentences with a rule that are kept word for word, whatever the white space.
     pub instructions: Option<f64>,
-    /// Whether the last error is kept word for word: 0 or 1.
+    /// Whether the last error is kept word for word: 0 or 1. Its form in JSON counts as well, since an excerpt of
+    /// an output that is wrapped in JSON shows that form.
     pub last_error: Option<f64>,
     /// The share of values that the task still needs.
     pub wanted: Option<f64>,
@@ -107,7 +108,10 @@ impl<'a> Scorer<'a> {
             arguments: share(&|needed| needed.in_arguments),
             by_kind: NameKind::ALL.map(|kind| share(&|needed| needed.name.0 == kind)),
             instructions: of_texts(&self.case.rules, &baler_digest::on_one_line(text)),
-            last_error: of_texts(self.case.error.as_slice(), text),
+            last_error: self.case.error.as_deref().map(|error| {
+                let forms = [error.to_owned(), escaped(error)];
+                of_texts(&forms, text).map_or(0.0, f64::ceil)
+            }),
             wanted: of_texts(&self.case.wanted, text),
             evidence: kept.map(|kept| kept.messages),
             evidence_strict: kept.map(|kept| kept.strict),
@@ -168,6 +172,12 @@ impl<'a> Scorer<'a> {
             ..self.score_text(&text)
         })
     }
+}
+
+/// Returns a text as it is within a JSON string.
+fn escaped(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
 }
 
 /// Describes a failure of the host or the machine in an attempt, which says nothing about the strategy.
@@ -236,22 +246,45 @@ mod tests {
         }
     }
 
-    #[test]
-    fn score_text_finds_rules_whatever_their_white_space() {
+    fn case() -> Case {
         let host = Host::builder().build().expect("a host");
         let document = r#"[{"role": "user", "content": "Hello."}]"#;
         let conversation = host.read(document).expect("reads");
-        let case = Case {
+        Case {
             cut: 1,
             units: crate::cases::read(&conversation),
             conversation,
             size: 6,
             needed: Vec::new(),
-            rules: vec!["Do not use HX; only TS is yours".to_owned()],
+            rules: Vec::new(),
             error: None,
             wanted: Vec::new(),
             evidence: Evidence::of(&[], &[]),
             recorded: None,
+        }
+    }
+
+    #[test]
+    fn score_text_finds_the_last_error_as_it_is_and_within_json() {
+        let case = Case {
+            error: Some(r#"error: no berth "19" in \quay"#.to_owned()),
+            ..case()
+        };
+        let scorer = Scorer::of(&case);
+        let kept = |text: &str| scorer.score_text(text).last_error;
+        assert_eq!(kept(r#"- error: no berth "19" in \quay"#), Some(1.0));
+        assert_eq!(
+            kept(r#"{"output":"error: no berth \"19\" in \\quay\n"}"#),
+            Some(1.0)
+        );
+        assert_eq!(kept("error: no berth 19 in quay"), Some(0.0));
+    }
+
+    #[test]
+    fn score_text_finds_rules_whatever_their_white_space() {
+        let case = Case {
+            rules: vec!["Do not use HX; only TS is yours".to_owned()],
+            ..case()
         };
         let scorer = Scorer::of(&case);
         let kept = |text: &str| scorer.score_text(text).instructions;

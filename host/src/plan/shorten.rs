@@ -4,7 +4,7 @@ mod speakers;
 
 use std::ops::Range;
 
-use baler_digest::{is_rule, mentions_error, own_words, programs_in};
+use baler_digest::{mentions_error, own_words, programs_in, rules_in};
 
 use baler_conversation::json;
 use baler_conversation::marks::{self, By, Purpose};
@@ -26,10 +26,7 @@ const LINE: usize = 120;
 const ENDS_OF_OUTPUT: (usize, usize) = (2, 5);
 
 /// Share of a user's text for its first lines, and for its last ones. The rest is for its rules.
-const ENDS_OF_MESSAGE: (usize, usize) = (1, 4);
-
-/// Maximum bytes of a line with a rule.
-const RULE_LINE_BYTES: usize = 480;
+const ENDS_OF_MESSAGE: (usize, usize) = (1, 8);
 
 /// Maximum number of lines that matter between the first and the last ones.
 const MAX_LINES: usize = 40;
@@ -70,8 +67,8 @@ pub(crate) fn shortened(situation: &Situation, long: &LongText, cap: u32) -> Opt
         .or_else(|| Some(write(0)).filter(|(_, tokens)| *tokens < long.tokens))
 }
 
-/// Searches the longest text with at most `cap` tokens. `write` makes the text with a body of about so many
-/// bytes, and counts its tokens; `length` are the bytes of the whole body. `None` if no text fits.
+/// Searches the longest text with at most `cap` tokens. `write` makes the text with a body of about the given
+/// number of bytes, and counts its tokens; `length` are the bytes of the whole body. `None` if no text fits.
 fn longest_that_fits(
     situation: &Situation,
     long: &LongText,
@@ -168,8 +165,11 @@ impl Choice {
             let next = programs.partition_point(|program| program.end <= at);
             programs.get(next).is_none_or(|program| at < program.start)
         };
-        let mut rules = lines(body, RULE_LINE_BYTES, |line| is_rule(line.trim()));
-        rules.retain(|(start, _)| is_own(*start));
+        let rules = rules_in(&body.text).into_iter();
+        let rules = rules
+            .map(|rule| (rule.start, rule.end))
+            .filter(|(start, _)| is_own(*start))
+            .collect();
         let own = if programs.is_empty() {
             String::new()
         } else {
@@ -262,11 +262,15 @@ fn lines(body: &Body<'_>, most: usize, matters: impl Fn(&str) -> bool) -> Vec<(u
     let mut found = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
-        let end = start + line.len();
-        if !Body::is_gap(line) && matters(line) {
-            found.push((start, text.floor_char_boundary(end.min(start + most))));
+        let is_gap = Body::is_gap(line);
+        // Many programs wrap an output in JSON, where its line breaks are escaped.
+        for line in line.split_inclusive("\\n") {
+            let end = start + line.len();
+            if !is_gap && matters(line) {
+                found.push((start, text.floor_char_boundary(end.min(start + most))));
+            }
+            start = end;
         }
-        start = end;
     }
     found
 }
@@ -389,6 +393,31 @@ mod tests {
             );
             assert!(!body.contains("error: berth 100 "), "{body}");
         }
+    }
+
+    #[test]
+    fn error_line_of_an_output_that_is_wrapped_in_json_is_kept() {
+        let mut lines: Vec<String> = (0..300)
+            .map(|row| format!("row {row} of the chart"))
+            .collect();
+        lines[150] = "error: berth 150 has no depth".to_owned();
+        let text = json!({"output": lines.join("\n"), "metadata": {"exit_code": 1}}).to_string();
+        let body = within(&text, 900);
+        assert!(body.len() < 1_000, "{}", body.len());
+        assert!(body.contains("error: berth 150 has no depth"), "{body}");
+    }
+
+    #[test]
+    fn rule_within_a_long_paragraph_is_kept_as_a_whole() {
+        let tide = "The tide turns twice a day, and the boats wait for it at the quay. ".repeat(40);
+        let rule = "Never moor at berth 19 when the wind comes\nfrom the north.";
+        let text = format!("Sound the harbour.\n{tide}{rule} {tide}\nBegin at noon.");
+        let body = Body::whole(&text);
+        let kept = Choice::of_user(&body).body_within(&body, 600);
+        assert!(kept.len() < 700, "{}", kept.len());
+        assert!(kept.contains(rule), "{kept}");
+        assert!(kept.starts_with("Sound the harbour.\n"), "{kept}");
+        assert!(kept.ends_with("Begin at noon."), "{kept}");
     }
 
     #[test]
