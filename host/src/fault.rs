@@ -152,6 +152,12 @@ pub struct PlanFault {
     /// Index of the unit, from 0; `None` if the fault concerns no single unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<usize>,
+    /// Index of the message in its unit, from 0, if the fault concerns a single edit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<usize>,
+    /// Index of the part in its message, from 0, if the fault concerns a single edit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<usize>,
 }
 
 /// Rules that every plan must obey.
@@ -179,7 +185,8 @@ pub enum PlanRule {
     EditNotAllowed,
     /// No edit removes a tool call or a tool output.
     EditRemovesCall,
-    /// A rewritten part has fewer tokens than before, its mark included.
+    /// A rewritten part has fewer tokens than before, its mark included. An excerpt that saves nothing changes
+    /// nothing instead.
     EditGrows,
     /// A run of an excerpt lies in the text of its part, and begins and ends between characters.
     ExcerptOutOfRange,
@@ -279,7 +286,9 @@ impl Fault {
             Self::Memory { .. } | Self::Table { .. } => {
                 "raise the memory limit if the strategy needs more by design; otherwise report this to its author"
             }
-            Self::OverBudget { .. } => "raise the budget, or change the strategy's config",
+            Self::OverBudget { .. } => {
+                "raise the budget, change the strategy's config if it has one, or report this to its author"
+            }
             Self::NoProgress { .. } => {
                 "this strategy found nothing more to remove; try another strategy or another config"
             }
@@ -403,7 +412,9 @@ impl fmt::Display for PlanFault {
             PlanRule::EditOutOfOrder => "edits are out of order or repeated",
             PlanRule::EditNotAllowed => "it edits a part that must not be changed",
             PlanRule::EditRemovesCall => "an edit removes a tool call or a tool output",
-            PlanRule::EditGrows => "a rewritten part does not have fewer tokens than before",
+            PlanRule::EditGrows => {
+                "the new text of a part, in its mark, does not have fewer tokens than the old one"
+            }
             PlanRule::ExcerptOutOfRange => {
                 "a run of an excerpt is outside of its text or splits a character"
             }
@@ -418,11 +429,18 @@ impl fmt::Display for PlanFault {
             PlanRule::ReasonOutOfRange => "a reason names units that do not exist",
         };
         f.write_str(rule)?;
-        if let Some(piece) = self.piece {
-            write!(f, " (piece {piece})")?;
-        }
-        if let Some(unit) = self.unit {
-            write!(f, " (unit {unit})")?;
+        let places = [
+            ("piece", self.piece),
+            ("unit", self.unit),
+            ("message", self.message),
+            ("part", self.part),
+        ];
+        let places: Vec<String> = places
+            .into_iter()
+            .filter_map(|(what, index)| Some(format!("{what} {}", index?)))
+            .collect();
+        if !places.is_empty() {
+            write!(f, " ({})", places.join(", "))?;
         }
         Ok(())
     }

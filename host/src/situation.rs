@@ -375,8 +375,7 @@ fn to_usize(number: u64) -> usize {
 /// a user message follows.
 fn first_unfinished(conversation: &Conversation) -> usize {
     let units = conversation.units();
-    let is_answer =
-        |unit: usize| units[unit].kind == UnitKind::Step && !conversation.has_calls(unit);
+    let is_answer = |unit: usize| units[unit].kind == UnitKind::Step && !units[unit].traits.calls;
     (1..units.len())
         .rev()
         .find(|unit| units[*unit].kind == UnitKind::User && is_answer(*unit - 1))

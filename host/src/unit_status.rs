@@ -38,7 +38,7 @@ fn step_with_thinking(conversation: &Conversation) -> Option<usize> {
         return None;
     }
     let units = conversation.units();
-    let calls = |index: usize| units[index].kind == UnitKind::Step && conversation.has_calls(index);
+    let calls = |index: usize| units[index].kind == UnitKind::Step && units[index].traits.calls;
     let is_answer = |index: usize| {
         let mut messages = conversation.messages(index).iter();
         units[index].kind == UnitKind::Step

@@ -151,10 +151,10 @@ macro_rules! expected {
         (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
     };
     (excerpt_hides_not) => {
-        (Ask::Compact, Breaks(PlanRule::EditGrows))
+        (Ask::Compact, Faults(&["no-progress", "over-budget"]))
     };
     (excerpt_keeps_everything) => {
-        (Ask::Compact, Breaks(PlanRule::EditGrows))
+        (Ask::Compact, Faults(&["no-progress", "over-budget"]))
     };
     (excerpt_million_runs) => {
         (Ask::Compact, TooLarge(Quantity::Runs))

@@ -1,6 +1,6 @@
 //! Keeps all of a text, in one run for each 16 bytes.
 //!
-//! The plan is invalid: an excerpt costs fewer tokens than its text.
+//! An excerpt that saves nothing changes nothing, so the result is over the budget.
 
 use hostile_guests::{
     Change, Failure, Hostile, Report, Run, Situation, find_excerptable, hostile, nothing_to_attack,

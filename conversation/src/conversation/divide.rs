@@ -65,7 +65,8 @@ impl Divider<'_> {
                     Content::Opaque(opaque) => {
                         traits.instructions |= opaque.meaning == Meaning::Instructions;
                     }
-                    Content::Text(_) | Content::Call(_) => {}
+                    Content::Call(_) => traits.calls = true,
+                    Content::Text(_) => {}
                 }
             }
             // A user message of pictures alone is the user's own as well.

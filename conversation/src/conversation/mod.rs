@@ -291,12 +291,6 @@ impl Conversation {
             .unwrap_or_default()
     }
 
-    /// Whether a unit calls tools.
-    pub fn has_calls(&self, unit: usize) -> bool {
-        let mut messages = self.messages(unit).iter();
-        messages.any(|message| message.calls().next().is_some())
-    }
-
     /// The messages of all units.
     pub fn all_messages(&self) -> &[Message] {
         &self.inner.messages

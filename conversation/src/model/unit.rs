@@ -38,6 +38,8 @@ pub struct Traits {
     pub pending: bool,
     /// A tool output in it reports a failure.
     pub failed: bool,
+    /// Calls tools.
+    pub calls: bool,
     /// Holds thinking.
     pub thinking: bool,
     /// Holds pictures, documents and the like.

@@ -40,6 +40,9 @@ impl Strategy for ExcerptOutputs {
                 }
             }
         }
+        if !builder.has_changes() {
+            return Ok(Report::unchanged("no tool output is long enough"));
+        }
         Ok(Report::compacted(builder.build()?))
     }
 }

@@ -6,8 +6,8 @@ use std::ops::Range;
 pub const SHORTEST_RUN: usize = 16;
 
 /// Returns the runs that keep the lines for which `keep` returns true, given the number of a line, from 0, and
-/// its text without the line break. Runs with fewer than [`SHORTEST_RUN`] bytes go on with the lines behind
-/// them, or those in front of them at the end of the text.
+/// its text without the line break. Runs with fewer than [`SHORTEST_RUN`] bytes are extended by the lines
+/// after them, or before them at the end of the text.
 ///
 /// ```
 /// use baler_strategy::excerpt;

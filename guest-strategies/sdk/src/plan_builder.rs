@@ -114,6 +114,13 @@ impl PlanBuilder {
         self
     }
 
+    /// Returns whether the plan changes anything: removes or edits a unit, or inserts a text. A strategy whose plan
+    /// changes nothing returns [`Report::unchanged`](crate::Report::unchanged).
+    pub fn has_changes(&self) -> bool {
+        let is_edited = self.rewrites.values().any(|edits| !edits.is_empty());
+        is_edited || !self.insertions.is_empty() || self.kept.contains(&false)
+    }
+
     /// Returns whether the unit is kept or rewritten.
     pub fn keeps(&self, unit: usize) -> bool {
         self.kept.get(unit).copied().unwrap_or(false)
@@ -207,7 +214,9 @@ impl Rewriting<'_> {
     /// Keeps only these runs of the text of a part, byte for byte: ranges of the text as it was
     /// [read](crate::Conversation::read), in order, without overlaps, each of at least
     /// [`excerpt::SHORTEST_RUN`](crate::excerpt::SHORTEST_RUN) bytes. The host writes where text is missing, and how
-    /// much. The part must be [excerptable](crate::PartTraits::EXCERPTABLE).
+    /// much. The part must be [excerptable](crate::PartTraits::EXCERPTABLE). With the host's first line (about 40
+    /// tokens) and its line for each gap (about 15), an excerpt of a short text saves nothing; the part then stays
+    /// as it is.
     pub fn excerpt(
         &mut self,
         message: usize,

@@ -14,11 +14,12 @@ pub struct Unit {
     /// Number of messages in the unit, at least 1.
     pub messages: u32,
     /// Tokens that the unit costs in the request. Those of units of kind `Instructions` are also part of
-    /// [`Situation::overhead`](crate::Situation::overhead). For an unseen unit: its size as the host will write
-    /// it if all protected units would not fit otherwise.
+    /// [`Situation::overhead`](crate::Situation::overhead). For a unit that the host may shorten: its size
+    /// as the host will write it if all protected units would not fit otherwise, or leave too little for others.
     pub tokens: u32,
     /// Tokens of the unit's shortest legal form, which [`Situation::floor`](crate::Situation::floor) counts.
-    /// Only an unseen unit has fewer than `tokens`.
+    /// Fewer than `tokens` only if the host may shorten the unit: an unseen one, or a user message that is protected
+    /// only by default.
     pub shortest: u32,
     /// Size of the unit in the wire format, in bytes.
     pub bytes: u32,
@@ -39,23 +40,22 @@ impl Unit {
             bytes,
             media,
         } = figures;
-        let texts = turns.iter().zip(messages).zip(tokens).zip(shortest);
-        let sizes = bytes.iter().zip(media);
-        let own = kinds.iter().zip(traits);
-        own.zip(texts)
-            .zip(sizes)
-            .map(
-                |(((kind, traits), (((turn, messages), tokens), shortest)), (bytes, media))| Self {
-                    kind: *kind,
-                    traits: *traits,
-                    turn: *turn,
-                    messages: *messages,
-                    tokens: *tokens,
-                    shortest: *shortest,
-                    bytes: *bytes,
-                    media: *media,
-                },
-            )
+        // All lists have the same length. Said so once, it is not checked for each figure.
+        let units = kinds.len();
+        let [turns, messages, tokens, shortest, bytes, media] =
+            [turns, messages, tokens, shortest, bytes, media].map(|figure| &figure[..units]);
+        let traits = &traits[..units];
+        (0..units)
+            .map(|unit| Self {
+                kind: kinds[unit],
+                traits: traits[unit],
+                turn: turns[unit],
+                messages: messages[unit],
+                tokens: tokens[unit],
+                shortest: shortest[unit],
+                bytes: bytes[unit],
+                media: media[unit],
+            })
             .collect()
     }
 }

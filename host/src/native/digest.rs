@@ -281,5 +281,5 @@ fn would_reopen_loop(situation: &Situation, step: usize, next: usize) -> bool {
     step + 1 < next
         && situation.units()[next].kind == UnitKind::User
         && situation.conversation.envelope().wants_thinking()
-        && situation.conversation.has_calls(step)
+        && situation.units()[step].traits.calls
 }

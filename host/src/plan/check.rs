@@ -148,11 +148,7 @@ impl Checker<'_> {
                         .map_err(|rule| at(rule, index))?;
                     let unit = units.start;
                     self.advance(index, units)?;
-                    let edits = self.edits(unit, edits).map_err(|rule| PlanFault {
-                        rule,
-                        piece: Some(index),
-                        unit: Some(unit),
-                    })?;
+                    let edits = self.edits(index, unit, edits)?;
                     // A text can join only a message that is otherwise unchanged.
                     if !edits.is_empty() && self.joins.contains_key(&unit) {
                         return Err(at(PlanRule::JoinsNothing, index));
@@ -172,11 +168,7 @@ impl Checker<'_> {
         let end = self.situation.units().len();
         self.check_removed_units(end, None)?;
         if self.pieces.is_empty() {
-            return Err(PlanFault {
-                rule: PlanRule::Empty,
-                piece: None,
-                unit: None,
-            });
+            return Err(broken(PlanRule::Empty));
         }
         self.check_reasons(&plan.reasons)?;
         Ok(CheckedPlan {
@@ -217,9 +209,8 @@ impl Checker<'_> {
         let first = self.situation.conversation.messages(units.start).first();
         if !self.pieces.is_empty() && units.start == 0 && first.is_some_and(stands_first) {
             return Err(PlanFault {
-                rule: PlanRule::PrecedesFirst,
-                piece: Some(piece),
                 unit: Some(0),
+                ..at(PlanRule::PrecedesFirst, piece)
             });
         }
         self.next = units.end;
@@ -230,9 +221,9 @@ impl Checker<'_> {
     fn check_removed_units(&self, until: usize, piece: Option<usize>) -> Result<(), PlanFault> {
         match (self.next..until).find(|unit| self.situation.is_protected(*unit)) {
             Some(unit) => Err(PlanFault {
-                rule: PlanRule::DropsProtected,
                 piece,
                 unit: Some(unit),
+                ..broken(PlanRule::DropsProtected)
             }),
             None => Ok(()),
         }
@@ -306,45 +297,79 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Checks the edits of a unit.
-    fn edits(&self, unit: usize, edits: Vec<Edit>) -> Result<Vec<CheckedEdit>, PlanRule> {
+    /// Checks the edits of a unit, which `piece` names.
+    fn edits(
+        &self,
+        piece: usize,
+        unit: usize,
+        edits: Vec<Edit>,
+    ) -> Result<Vec<CheckedEdit>, PlanFault> {
+        let fault = |rule| PlanFault {
+            unit: Some(unit),
+            ..at(rule, piece)
+        };
         let mut last = None;
         // Number of parts of each message that may still be removed: one of its content must stay.
         let mut removable: HashMap<usize, usize> = HashMap::new();
-        let edits: Vec<CheckedEdit> = edits
-            .into_iter()
-            .map(|edit| {
-                let place = (edit.message as usize, edit.part as usize);
-                if last.is_some_and(|last| place <= last) {
-                    return Err(PlanRule::EditOutOfOrder);
-                }
-                last = Some(place);
-                let messages = self.situation.conversation.messages(unit);
-                let (message, part) = messages
-                    .get(place.0)
-                    .and_then(|message| Some((message, message.parts.get(place.1)?)))
-                    .ok_or(PlanRule::EditOutOfRange)?;
-                let text = match edit.change {
-                    Change::Text(text) => Some(self.new_text(unit, place, &text)?),
-                    Change::Excerpt(runs) => Some(self.excerpt(unit, place, &runs)?),
-                    Change::Remove => {
-                        let left = removable
-                            .entry(place.0)
-                            .or_insert_with(|| parts_of_content(message).saturating_sub(1));
-                        self.check_removal(unit, message, part, *left)?;
-                        *left -= 1;
-                        None
-                    }
-                };
-                Ok(CheckedEdit {
-                    message: place.0,
-                    part: place.1,
-                    text,
-                })
-            })
-            .collect::<Result<_, _>>()?;
-        self.check_thinking(unit, &edits)?;
-        Ok(edits)
+        let mut checked = Vec::with_capacity(edits.len());
+        for Edit {
+            message,
+            part,
+            change,
+        } in edits
+        {
+            let place = (message as usize, part as usize);
+            let is_in_order = last.is_none_or(|last| last < place);
+            last = Some(place);
+            let edit = match is_in_order {
+                true => self.edit(unit, place, change, &mut removable),
+                false => Err(PlanRule::EditOutOfOrder),
+            };
+            let edit = edit.map_err(|rule| PlanFault {
+                message: Some(place.0),
+                part: Some(place.1),
+                ..fault(rule)
+            })?;
+            checked.extend(edit);
+        }
+        self.check_thinking(unit, &checked).map_err(fault)?;
+        Ok(checked)
+    }
+
+    /// Checks an edit; `None` if it changes nothing. `removable` are the numbers of parts of each message that
+    /// may still be removed, as far as they are known.
+    fn edit(
+        &self,
+        unit: usize,
+        place: (usize, usize),
+        change: Change,
+        removable: &mut HashMap<usize, usize>,
+    ) -> Result<Option<CheckedEdit>, PlanRule> {
+        let messages = self.situation.conversation.messages(unit);
+        let (message, part) = messages
+            .get(place.0)
+            .and_then(|message| Some((message, message.parts.get(place.1)?)))
+            .ok_or(PlanRule::EditOutOfRange)?;
+        let text = match change {
+            Change::Text(text) => Some(self.new_text(unit, place, &text)?),
+            Change::Excerpt(runs) => match self.excerpt(unit, place, &runs)? {
+                Some(text) => Some(text),
+                None => return Ok(None),
+            },
+            Change::Remove => {
+                let left = removable
+                    .entry(place.0)
+                    .or_insert_with(|| parts_of_content(message).saturating_sub(1));
+                self.check_removal(unit, message, part, *left)?;
+                *left -= 1;
+                None
+            }
+        };
+        Ok(Some(CheckedEdit {
+            message: place.0,
+            part: place.1,
+            text,
+        }))
     }
 
     /// Checks that either all thinking of a unit is removed or none.
@@ -359,13 +384,14 @@ impl Checker<'_> {
         }
     }
 
-    /// The text of an excerpt in its mark.
+    /// Returns the text of an excerpt in its mark; `None` if it would not cost fewer tokens than the whole text,
+    /// which then stays. A strategy cannot know what the host's lines cost.
     fn excerpt(
         &self,
         unit: usize,
         place: (usize, usize),
         runs: &[std::ops::Range<u32>],
-    ) -> Result<String, PlanRule> {
+    ) -> Result<Option<String>, PlanRule> {
         if !is_excerptable(self.situation, unit, place) {
             return Err(PlanRule::EditNotAllowed);
         }
@@ -386,7 +412,7 @@ impl Checker<'_> {
             By::Host,
             &excerpt,
         );
-        self.smaller(unit, place, marked)
+        Ok(self.is_smaller(unit, place, &marked).then_some(marked))
     }
 
     /// Checks the new text of a part, and returns it in its mark.
@@ -402,23 +428,16 @@ impl Checker<'_> {
             .ok_or(PlanRule::EditNotAllowed)?;
         let by = By::Strategy(self.author.name);
         let marked = marks::wrap(conversation.key(), Purpose::Rewritten, site, by, text);
-        self.smaller(unit, place, marked)
+        match self.is_smaller(unit, place, &marked) {
+            true => Ok(marked),
+            false => Err(PlanRule::EditGrows),
+        }
     }
 
-    /// Returns a new text, in its mark, if it costs fewer tokens than the text that it replaces.
-    fn smaller(
-        &self,
-        unit: usize,
-        place: (usize, usize),
-        marked: String,
-    ) -> Result<String, PlanRule> {
+    /// Returns whether a new text, in its mark, costs fewer tokens than the text that it replaces.
+    fn is_smaller(&self, unit: usize, place: (usize, usize), marked: &str) -> bool {
         let conversation = &self.situation.conversation;
-        let before = conversation.text_tokens(unit, place);
-        if conversation.tokenizer().count(&marked) < before {
-            Ok(marked)
-        } else {
-            Err(PlanRule::EditGrows)
-        }
+        conversation.tokenizer().count(marked) < conversation.text_tokens(unit, place)
     }
 
     fn check_removal(
@@ -445,11 +464,7 @@ impl Checker<'_> {
         if reasons.iter().all(|reason| in_range(&reason.units)) {
             Ok(())
         } else {
-            Err(PlanFault {
-                rule: PlanRule::ReasonOutOfRange,
-                piece: None,
-                unit: None,
-            })
+            Err(broken(PlanRule::ReasonOutOfRange))
         }
     }
 }
@@ -540,10 +555,20 @@ fn parts_of_content(message: &Message) -> usize {
     })
 }
 
-const fn at(rule: PlanRule, piece: usize) -> PlanFault {
+/// A fault of the whole plan.
+const fn broken(rule: PlanRule) -> PlanFault {
     PlanFault {
         rule,
-        piece: Some(piece),
+        piece: None,
         unit: None,
+        message: None,
+        part: None,
+    }
+}
+
+const fn at(rule: PlanRule, piece: usize) -> PlanFault {
+    PlanFault {
+        piece: Some(piece),
+        ..broken(rule)
     }
 }

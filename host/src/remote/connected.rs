@@ -290,7 +290,7 @@ fn unit_out(situation: &Situation, index: usize) -> wire::Unit {
         (unit.traits.thinking, "thinking"),
         (unit.traits.media, "media"),
         (unit.traits.opaque, "opaque"),
-        (situation.conversation.has_calls(index), "calls"),
+        (unit.traits.calls, "calls"),
         (index < situation.first_unfinished(), "finished"),
     ];
     wire::Unit {

@@ -58,7 +58,7 @@ pub(super) fn units(situation: &Situation) -> history::Figures {
                 | set(unit.traits.thinking, Traits::THINKING)
                 | set(unit.traits.media, Traits::MEDIA)
                 | set(unit.traits.opaque, Traits::OPAQUE)
-                | set(situation.conversation.has_calls(index), Traits::CALLS)
+                | set(unit.traits.calls, Traits::CALLS)
                 | set(index < first_unfinished, Traits::FINISHED),
         );
         figures.turns.push(unit.turn);

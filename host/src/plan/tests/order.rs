@@ -97,6 +97,8 @@ fn nothing_precedes_a_signed_compaction() {
         rule: PlanRule::PrecedesFirst,
         piece: Some(1),
         unit: Some(0),
+        message: None,
+        part: None,
     });
     let of_signed = conversation(signed.clone());
     assert_eq!(messages(&of_signed, with_text_at(0)), Err(fault));
@@ -226,6 +228,8 @@ fn nothing_joins_a_message_after_another_insertion() {
             rule: PlanRule::JoinsNothing,
             piece: Some(if unit == 2 { 3 } else { 2 }),
             unit: None,
+            message: None,
+            part: None,
         });
         assert_eq!(messages(&conversation, pieces), Err(fault), "{unit}");
     }
