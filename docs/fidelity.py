@@ -180,7 +180,7 @@ def times(rows):
 
 def all_sets(evaluation, budget):
     head = ["all sets, equal weight", *(name for _, name in FIGURES)]
-    head += ["invalid", "over", "fell back", "ms median, 95 %"]
+    head += ["recent gone", "invalid", "over", "fell back", "ms median, 95 %"]
     rows = []
     for strategy in evaluation.strategies:
         own = [row for _, row in evaluation.rows(strategy, budget)]
@@ -189,7 +189,9 @@ def all_sets(evaluation, budget):
             for figure, _ in FIGURES
         ]
         counts = [
-            str(sum(row["measured"][name] for row in own)) for name in ("is-invalid", "is-over")
+            # Baselines have no such figure, and neither has what an earlier program wrote.
+            str(sum(row["measured"].get(name) or 0 for row in own))
+            for name in ("recent-gone", "is-invalid", "is-over")
         ]
         rows.append([strategy, *figures, *counts, fell_back(own), times(own)])
     return table(head, rows)

@@ -20,6 +20,7 @@ mod message;
 mod names;
 mod normalize;
 mod options;
+mod recent;
 mod run;
 mod search;
 mod statistics;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::cases::Case;
 use crate::message::{Message, Role};
 use crate::names::{self, Name, NameKind};
-use crate::{search, unseen};
+use crate::{recent, search, unseen};
 
 /// The figures of a strategy at one cut under one budget. Shares are from 0 to 1; `None` if there was nothing
 /// to look for.
@@ -45,6 +45,10 @@ pub struct Measurement {
     pub answers: Option<f64>,
     /// The share of unseen outputs that are kept with their calls, whole or as the host shortened them.
     pub unseen_kept: Option<f64>,
+    /// Whether none of the newest steps is kept, although one older message is there as a whole with more than
+    /// half of the budget. `None` for baselines and without steps.
+    #[serde(default)]
+    pub recent_gone: Option<bool>,
     /// Characters of the result, as a share of the history's.
     pub size: f64,
     /// Whether the result is larger than the budget and the floor.
@@ -157,6 +161,12 @@ impl<'a> Scorer<'a> {
                 && !(unchanged && is_floor),
             is_invalid: result.is_broken(),
             unseen_kept: unseen::kept(&self.case.units, &units),
+            recent_gone: recent::is_gone(
+                conversation.units(),
+                &self.case.units,
+                &units,
+                room as usize,
+            ),
             fell_back: receipt.fell_back && !is_floor,
             ended: receipt
                 .attempts

@@ -63,11 +63,11 @@ pub fn markdown(evaluation: &Evaluation) -> String {
         let _ = writeln!(text, "### {}\n", name_of(budget));
         let _ = writeln!(
             text,
-            "| all sets, equal weight | recall | far | arguments | instructions | last error | wanted | unseen kept | size | invalid | over | fell back | ms median, 95 % |"
+            "| all sets, equal weight | recall | far | arguments | instructions | last error | wanted | unseen kept | size | recent gone | invalid | over | fell back | ms median, 95 % |"
         );
         let _ = writeln!(
             text,
-            "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+            "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
         );
         for strategy in summary.strategies() {
             let _ = write!(text, "| {strategy} |");
@@ -85,7 +85,8 @@ pub fn markdown(evaluation: &Evaluation) -> String {
             let count = |is: fn(&Row) -> bool| rows.iter().filter(|row| is(row)).count();
             let _ = writeln!(
                 text,
-                " {} | {} | {} | {} |",
+                " {} | {} | {} | {} | {} |",
+                count(|row| row.measured.recent_gone == Some(true)),
                 count(|row| row.measured.is_invalid),
                 count(|row| row.measured.is_over),
                 fell_back(&rows),
