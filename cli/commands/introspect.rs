@@ -145,6 +145,9 @@ fn as_words(strategy: &Strategy, said: Option<&Introspection>, has_config: bool)
     text
 }
 
+/// What wit/README.md says of versions.
+const CONTRACT_STATE: &str = "not frozen before the first release of baler: rebuild it for each new build of baler until then";
+
 fn about_component(text: &mut String, component: &ComponentInfo) {
     row(text, "hash", &component.content_hash.to_string());
     row(
@@ -157,6 +160,7 @@ fn about_component(text: &mut String, component: &ComponentInfo) {
         ),
     );
     row(text, "contract", &component.contract);
+    row(text, "", CONTRACT_STATE);
     row(text, "may", &permissions(component));
 }
 

@@ -7,8 +7,11 @@ use crate::message::{Message, Part, PartKind, Role};
 /// The number of newest steps that count as recent.
 const STEPS: usize = 3;
 
-/// Returns whether none of the newest steps is left in `after`, although a single older message is there as a
-/// whole with more than half of `room` characters. A step is left if its calls and texts are, whatever became of
+/// The host shortens no text of at most this size: 400 tokens, which are characters here (`docs/shares.md`).
+const NEVER_SHORTENED: usize = 400;
+
+/// Returns whether none of the newest steps is left in `after`, although a single older message that could
+/// be shortened is there as a whole with more than half of `room` characters. A step is left if its calls and texts are, whatever became of
 /// its outputs. `None` if the history has no steps.
 pub(crate) fn is_gone(
     units: &[Unit],
@@ -26,7 +29,8 @@ pub(crate) fn is_gone(
         let mut said = said.filter(|message| message.role == Role::Assistant);
         said.any(|message| kept.iter().any(|kept| is_same_answer(kept, message)))
     };
-    let is_large = |message: &&Message| message.size() > room / 2;
+    let large = NEVER_SHORTENED.max(room / 2);
+    let is_large = |message: &&Message| message.size() > large;
     let mut older = before.iter().take(oldest).flatten().filter(is_large);
     Some(!steps.iter().any(is_left) && older.any(|message| kept.contains(&message)))
 }
@@ -75,13 +79,15 @@ mod tests {
 
     #[test]
     fn recent_work_is_gone_if_an_old_message_takes_its_place() {
-        let task = TASK.repeat(4);
+        let task = TASK.repeat(8);
         let room = task.chars().count() + 40;
         // The task, an old step and the newest message.
         assert_eq!(is_gone_if(&[0, 1, 10], &task, room), Some(true));
         // With one of the three newest steps.
         assert_eq!(is_gone_if(&[0, 5, 10], &task, room), Some(false));
         assert_eq!(is_gone_if(&[0, 9, 10], &task, room), Some(false));
+        // A short text is never shortened, so it takes what it takes.
+        assert_eq!(is_gone_if(&[0, 1, 10], TASK, TASK.len()), Some(false));
     }
 
     #[test]

@@ -34,6 +34,7 @@ fn strategies_are_listed_and_can_be_asked() {
             assert!(
                 shown.contains("What it declares:")
                     && shown.contains("contract  baler:compaction@0.1.0")
+                    && shown.contains("not frozen before the first release")
             );
         }
     }

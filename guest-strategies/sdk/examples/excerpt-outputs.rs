@@ -32,8 +32,8 @@ impl Strategy for ExcerptOutputs {
                         continue;
                     };
                     let runs = excerpt::lines(&output.text, |_, line| line.contains("error"));
-                    let kept: usize = runs.iter().map(ExactSizeIterator::len).sum();
-                    let is_worth_it = own.tokens > 200 && kept < output.text.len() / 2;
+                    let after = excerpt::tokens(conversation, &output.text, &runs);
+                    let is_worth_it = !runs.is_empty() && after < own.tokens / 2;
                     if is_worth_it && own.traits.contains(PartTraits::EXCERPTABLE) {
                         builder.rewrite(unit).excerpt(message, part, runs);
                     }

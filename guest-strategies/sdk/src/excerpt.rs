@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::Conversation;
+
 /// The fewest bytes of a run, by the contract.
 pub const SHORTEST_RUN: usize = 16;
 
@@ -41,8 +43,9 @@ pub fn lines(text: &str, mut keep: impl FnMut(usize, &str) -> bool) -> Vec<Range
     runs
 }
 
-/// Returns the runs that keep the beginning and the end of a text, with about `first` and `last` bytes.
-/// Cuts at line breaks if there are any near.
+/// Returns the runs that keep the beginning and the end of a text, with about `first` and `last` bytes: two runs, or
+/// one with all of a text of at most `first + last` bytes. Cuts at line breaks if there are any near. Leaves out an
+/// end of fewer than [`SHORTEST_RUN`] bytes.
 pub fn ends(text: &str, first: usize, last: usize) -> Vec<Range<usize>> {
     if first.saturating_add(last) >= text.len() {
         return std::iter::once(0..text.len()).collect();
@@ -65,6 +68,48 @@ pub fn ends(text: &str, first: usize, last: usize) -> Vec<Range<usize>> {
         }
     }
     runs
+}
+
+/// Returns the runs of both in order. Runs that touch or overlap become one.
+///
+/// ```
+/// use baler_strategy::excerpt;
+///
+/// let log = format!("tide tables of March\n{}error: no tide at 25:00\n{}", "ok\n".repeat(99), "ok\n".repeat(99));
+/// let runs = excerpt::joined(
+///     excerpt::ends(&log, 40, 40),
+///     excerpt::lines(&log, |_, line| line.contains("error")),
+/// );
+/// assert_eq!(runs.len(), 3);
+/// ```
+pub fn joined(
+    one: impl IntoIterator<Item = Range<usize>>,
+    other: impl IntoIterator<Item = Range<usize>>,
+) -> Vec<Range<usize>> {
+    let mut all: Vec<_> = one.into_iter().chain(other).collect();
+    all.sort_unstable_by_key(|run| run.start);
+    let mut joined: Vec<Range<usize>> = Vec::with_capacity(all.len());
+    for run in all {
+        match joined.last_mut() {
+            Some(last) if run.start <= last.end => last.end = last.end.max(run.end),
+            _ => joined.push(run),
+        }
+    }
+    joined
+}
+
+/// Tokens of the host's first line in an excerpt, about.
+const HEAD_TOKENS: u32 = 40;
+
+/// Tokens of the host's line for a gap, about.
+const GAP_TOKENS: u32 = 15;
+
+/// Returns about the tokens that a part costs if only these runs of its text stay, the host's lines included. It
+/// is worth an excerpt if this is well below [`Part::tokens`](crate::Part).
+pub fn tokens(conversation: &Conversation<'_>, text: &str, runs: &[Range<usize>]) -> u32 {
+    let kept = runs.iter().filter_map(|run| text.get(run.clone()));
+    let kept: u32 = kept.map(|run| conversation.count(run) + GAP_TOKENS).sum();
+    kept.saturating_add(HEAD_TOKENS + GAP_TOKENS)
 }
 
 /// Adds a run, joined with those before it that it touches.
@@ -107,6 +152,14 @@ mod tests {
     fn lines_of_a_text_shorter_than_a_run_is_all_of_it() {
         assert_eq!(lines("日本\n港", |number, _| number == 1), [0..10]);
         assert!(lines("", |_, _| true).is_empty());
+    }
+
+    #[test]
+    fn joined_orders_runs_and_joins_those_that_touch() {
+        assert_eq!(joined([0..20, 60..80], [20..30, 70..90]), [0..30, 60..90]);
+        assert_eq!(joined([40..60], [0..20]), [0..20, 40..60]);
+        assert_eq!(joined([0..90], [10..20]), [0..90]);
+        assert!(joined([], []).is_empty());
     }
 
     #[test]

@@ -69,7 +69,8 @@ impl PlanBuilder {
         self.set(unit..unit.saturating_add(1), false)
     }
 
-    /// Keeps a unit and returns the editor of its parts. Without an edit, the unit stays byte-identical.
+    /// Keeps a unit and returns the editor of its parts. Without an edit, the unit stays byte-identical. Edits of an
+    /// earlier `rewrite` of the unit stay.
     pub fn rewrite(&mut self, unit: usize) -> Rewriting<'_> {
         if let Some(kept) = self.kept.get_mut(unit) {
             *kept = true;
@@ -114,8 +115,8 @@ impl PlanBuilder {
         self
     }
 
-    /// Returns whether the plan changes anything: removes or edits a unit, or inserts a text. A strategy whose plan
-    /// changes nothing returns [`Report::unchanged`](crate::Report::unchanged).
+    /// Returns whether the plan changes anything: removes or edits a unit, or inserts a text. An excerpt counts, even
+    /// if the host would leave its part as it is. A strategy whose plan changes nothing returns [`Report::unchanged`](crate::Report::unchanged).
     pub fn has_changes(&self) -> bool {
         let is_edited = self.rewrites.values().any(|edits| !edits.is_empty());
         is_edited || !self.insertions.is_empty() || self.kept.contains(&false)
@@ -216,7 +217,7 @@ impl Rewriting<'_> {
     /// [`excerpt::SHORTEST_RUN`](crate::excerpt::SHORTEST_RUN) bytes. The host writes where text is missing, and how
     /// much. The part must be [excerptable](crate::PartTraits::EXCERPTABLE). With the host's first line (about 40
     /// tokens) and its line for each gap (about 15), an excerpt of a short text saves nothing; the part then stays
-    /// as it is.
+    /// as it is: [`excerpt::tokens`](crate::excerpt::tokens) tells before.
     pub fn excerpt(
         &mut self,
         message: usize,

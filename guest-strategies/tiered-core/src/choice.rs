@@ -14,7 +14,7 @@ use baler_strategy::{
 
 use crate::config::Config;
 use crate::material::{Material, Removable, RemovableKind};
-use crate::reduce::{self, Cutter, Level, Reduced, Size};
+use crate::reduce::{self, Cutter, Level, Reduced, Size, Smaller};
 use replacement::Replacement;
 
 /// The units to be removed, for the caller to summarise.
@@ -294,7 +294,7 @@ impl<'a> Choice<'a> {
                 match longer {
                     Some(longer)
                         if longer.tokens > now
-                            && longer.text.len() <= self.room_for_text(index) =>
+                            && longer.smaller.bytes() <= self.room_for_text(index) =>
                     {
                         Some(longer)
                     }
@@ -307,12 +307,12 @@ impl<'a> Choice<'a> {
             let given = u64::from(tokens - now);
             left -= given;
             self.saved[output.unit] -= given;
-            self.texts += longer.as_ref().map_or(0, |longer| longer.text.len());
+            self.texts += longer.as_ref().map_or(0, |longer| longer.smaller.bytes());
             let shorter = match longer {
                 Some(longer) => self.reduced.insert(index, longer),
                 None => self.reduced.remove(&index),
             };
-            self.texts -= shorter.map_or(0, |shorter| shorter.text.len());
+            self.texts -= shorter.map_or(0, |shorter| shorter.smaller.bytes());
         }
         left
     }
@@ -326,11 +326,11 @@ impl<'a> Choice<'a> {
             && let Some(saved) = tokens
                 .checked_sub(smaller.tokens)
                 .filter(|saved| *saved > 0)
-            && smaller.text.len() <= self.room_for_text(index)
+            && smaller.smaller.bytes() <= self.room_for_text(index)
         {
             if self.kept[output.unit] {
-                self.texts += smaller.text.len();
-                self.texts -= before.map_or(0, |before| before.text.len());
+                self.texts += smaller.smaller.bytes();
+                self.texts -= before.map_or(0, |before| before.smaller.bytes());
             }
             self.saved[output.unit] += u64::from(saved);
             self.whole.tokens = self.whole.tokens.saturating_sub(u64::from(saved));
@@ -346,7 +346,7 @@ impl<'a> Choice<'a> {
             false => self.texts_of(unit),
         };
         let before = self.reduced.get(&index);
-        let before = before.map_or(0, |before| before.text.len());
+        let before = before.map_or(0, |before| before.smaller.bytes());
         MOST_SHORTENED_BYTES.saturating_sub(self.texts + own - before)
     }
 
@@ -354,7 +354,7 @@ impl<'a> Choice<'a> {
     fn texts_of(&self, unit: usize) -> usize {
         self.outputs_of(unit)
             .filter_map(|output| self.reduced.get(&output))
-            .map(|reduced| reduced.text.len())
+            .map(|reduced| reduced.smaller.bytes())
             .sum()
     }
 
@@ -372,11 +372,13 @@ impl<'a> Choice<'a> {
             if self.kept[output.unit] {
                 cut += 1;
                 codes[output.unit] = Some(reduced.code);
-                builder.rewrite(output.unit).text(
-                    output.message,
-                    output.part,
-                    reduced.text.clone(),
-                );
+                let mut edits = builder.rewrite(output.unit);
+                match &reduced.smaller {
+                    Smaller::Text(text) => edits.text(output.message, output.part, text.clone()),
+                    Smaller::Excerpt(runs) => {
+                        edits.excerpt(output.message, output.part, runs.iter().cloned())
+                    }
+                };
             }
         }
         let mut removed = 0;

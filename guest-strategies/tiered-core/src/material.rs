@@ -48,7 +48,7 @@ pub(crate) struct Output {
     pub(crate) unit: usize,
     pub(crate) message: usize,
     pub(crate) part: usize,
-    /// Tokens of the part; 0 if a plan may not rewrite it, since it has nothing to save then.
+    /// Tokens of the part; 0 if a plan may not change it, since it has nothing to save then.
     pub(crate) tokens: u32,
     /// The name of the tool.
     pub(crate) tool: String,
@@ -63,6 +63,8 @@ pub(crate) struct Output {
     pub(crate) is_cut: bool,
     /// Why a later output makes this one needless, if one does.
     pub(crate) superseded: Option<Superseded>,
+    /// Whether the host allows excerpts of this output and no other words.
+    pub(crate) is_verbatim: bool,
 }
 
 /// Why a later output makes an output needless.
@@ -211,7 +213,8 @@ impl Reader {
         // An output that was cut before may be cut again, unless little more than the notice of the cut
         // is left.
         let is_rewritten = traits.contains(PartTraits::REWRITTEN);
-        let may_change = traits.contains(PartTraits::REWRITABLE)
+        let is_rewritable = traits.contains(PartTraits::REWRITABLE);
+        let may_change = (is_rewritable || traits.contains(PartTraits::EXCERPTABLE))
             && !(is_rewritten && tokens < LEAST_SHORTENED_AGAIN)
             && output.media.is_empty();
         let exit = baler_digest::exit_code(&output.text).filter(|code| *code != 0);
@@ -227,6 +230,7 @@ impl Reader {
             failed: output.failed || exit.is_some(),
             exit,
             superseded: None,
+            is_verbatim: !is_rewritable,
         });
     }
 }

@@ -1,6 +1,9 @@
 //! Writes smaller texts for outputs.
 
+mod verbatim;
+
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use baler_digest::shares::{self, LEAST_EXCERPT_BYTES};
 use baler_digest::{Excerpt, Extent};
@@ -19,10 +22,29 @@ pub(crate) enum Level {
     Tenth,
 }
 
-/// A smaller text for an output.
+/// What is left of an output.
+#[derive(Debug, Clone)]
+pub(crate) enum Smaller {
+    /// Another text.
+    Text(String),
+    /// These runs of its own text, where the host forbids other words.
+    Excerpt(Vec<Range<usize>>),
+}
+
+impl Smaller {
+    /// The bytes of the text, without the host's lines.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Excerpt(runs) => runs.iter().map(Range::len).sum(),
+        }
+    }
+}
+
+/// A smaller form of an output.
 #[derive(Debug, Clone)]
 pub(crate) struct Reduced {
-    pub(crate) text: String,
+    pub(crate) smaller: Smaller,
     /// The tokens of the text and the host's mark.
     pub(crate) tokens: u32,
     /// The reason code.
@@ -63,6 +85,9 @@ impl Cutter<'_> {
             material,
         } = *self;
         let output = &material.outputs[index];
+        if output.is_verbatim {
+            return self.excerpt(index, size);
+        }
         let overhead = situation.insertion_overhead;
         let (head, code) = head(output, conversation.reference(output.unit).as_deref());
         let room = bytes_of(output, size.tokens.saturating_sub(overhead)).min(size.bytes);
@@ -91,7 +116,7 @@ impl Cutter<'_> {
         };
         let tokens = conversation.count(&text).saturating_add(overhead);
         (tokens < output.tokens).then_some(Reduced {
-            text,
+            smaller: Smaller::Text(text),
             tokens,
             code,
             has_all,

@@ -266,3 +266,32 @@ fn an_earlier_digest_goes_on_in_the_next() {
     let shown = reduced(&recording.user("Go on."), 800).render();
     assert!(shown.contains("Never touch vendor/!"), "{shown}");
 }
+
+#[test]
+fn where_other_words_are_forbidden_outputs_are_cut_to_their_own() {
+    let error = "error: total is 41, expected 42";
+    let long = format!("{}{error}\n{}", listing("sums"), listing("more_sums"));
+    let verbatim = |path: &str, symbol| read(path, symbol).verbatim();
+    let recording = Recording::new()
+        .user("The ledger is off by one.")
+        .step("", [verbatim("src/ledger.rs", "carry_over")])
+        .step(
+            "",
+            [failed("shell", r#"{"command":"cargo test"}"#, &long).verbatim()],
+        )
+        .step("", [verbatim("src/ledger.rs", "carry_over")])
+        .step("", [verbatim("src/tariff.rs", "winter_tariff")])
+        .step("", [verbatim("src/seat.rs", "free_seats")])
+        .step("", [verbatim("src/book.rs", "open_book")])
+        .user("Go on.");
+    let mut cut = 0;
+    for budget in (300..used(&recording)).step_by(50) {
+        let tested = reduced(&recording, budget);
+        let shown = tested.render();
+        assert!(!shown.contains("[output of"), "{budget}: {shown}");
+        let is_told = shown.contains("keep 2 step") || shown.contains(error);
+        assert!(is_told, "{budget}: {shown}");
+        cut += tested.count("outputs-cut").unwrap_or_default();
+    }
+    assert!(cut > 20, "only {cut} outputs were cut");
+}

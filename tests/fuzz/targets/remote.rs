@@ -38,6 +38,7 @@ fuzz_target!(|data: &[u8]| {
         .with_required(choices.one_in(4));
     request.policy.remove_media = choices.one_in(4);
     request.policy.rewrite_outputs = !choices.one_in(4);
+    request.policy.excerpts = !choices.one_in(4);
     request.policy.rewrite_assistant = choices.one_in(4);
     request.policy.thinking = match choices.below(6) {
         4 => ThinkingPolicy::Keep,

@@ -8,6 +8,7 @@ pub struct Call {
     pub(super) output: Option<ToolOutput>,
     pub(super) rewritten: bool,
     pub(super) fixed: bool,
+    pub(super) verbatim: bool,
 }
 
 /// Returns a call with its output.
@@ -41,6 +42,7 @@ pub fn pending(name: &str, arguments: &str) -> Call {
         output: None,
         rewritten: false,
         fixed: false,
+        verbatim: false,
     }
 }
 
@@ -69,6 +71,13 @@ impl Call {
     #[must_use]
     pub fn fixed(mut self) -> Self {
         self.fixed = true;
+        self
+    }
+
+    /// Makes the output one of which a plan may keep an excerpt, but no other words.
+    #[must_use]
+    pub fn verbatim(mut self) -> Self {
+        self.verbatim = true;
         self
     }
 }

@@ -114,7 +114,7 @@ impl Recording {
                 traits |= Traits::MEDIA;
             }
             let mut rights = PartTraits::empty();
-            rights.set(PartTraits::REWRITABLE, !call.fixed);
+            rights.set(PartTraits::REWRITABLE, !(call.fixed || call.verbatim));
             rights.set(PartTraits::EXCERPTABLE, !call.fixed);
             rights.set(PartTraits::REWRITTEN, call.rewritten);
             outputs.push(message(

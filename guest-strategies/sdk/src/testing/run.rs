@@ -122,11 +122,14 @@ impl TestRun {
                 Piece::Rewrite(rewrite) => {
                     for edit in &rewrite.edits {
                         let before = self.part(rewrite.unit, edit).map(|part| part.tokens);
-                        tokens -= u64::from(before.unwrap_or(0));
+                        let before = u64::from(before.unwrap_or(0));
+                        tokens -= before;
                         tokens += match &edit.change {
                             Change::Text(text) => u64::from(count(text)) + mark,
+                            // The host leaves a part as it is if an excerpt saves nothing.
                             Change::Excerpt(_) => {
-                                u64::from(count(&self.excerpt(rewrite.unit, edit))) + mark
+                                let kept = self.excerpt(rewrite.unit, edit);
+                                before.min(u64::from(count(&kept)) + mark)
                             }
                             Change::Remove => 0,
                         };
