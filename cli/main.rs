@@ -47,7 +47,7 @@ use commands::EvalCommand;
 use commands::ServeCommand;
 use commands::{
     ArchiveCommand, CompactCommand, ExpandCommand, IntrospectCommand, ReportCommand,
-    ShouldCompactCommand, StrategiesCommand, UndoCommand, ValidateCommand,
+    ShouldCompactCommand, StrategiesCommand, UndoCommand, ValidateCommand, WrapCommand,
 };
 use exit::{Exit, Failure};
 
@@ -72,6 +72,7 @@ enum Command {
     ShouldCompact(Box<ShouldCompactCommand>),
     Introspect(IntrospectCommand),
     Strategies(StrategiesCommand),
+    Wrap(WrapCommand),
     Validate(ValidateCommand),
     Report(ReportCommand),
     #[cfg(feature = "eval")]
@@ -165,6 +166,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::ShouldCompact(command) => command.exec().await,
             Command::Introspect(command) => command.exec().await,
             Command::Strategies(command) => command.exec().await,
+            Command::Wrap(command) => command.exec(),
             Command::Validate(command) => command.exec(),
             Command::Report(command) => command.exec(),
             #[cfg(feature = "eval")]

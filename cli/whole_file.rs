@@ -5,7 +5,7 @@
 //! outside of Linux), the file has a temporary name while its content is written (`unfinished.rs`).
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
@@ -130,7 +130,7 @@ impl WholeFile {
     pub(crate) fn stage(self, content: &str) -> anyhow::Result<Staged> {
         match self {
             Self::Regular { target, unnamed } => {
-                let content = target.write(unnamed, content);
+                let content = target.write(unnamed, content.as_bytes());
                 let content = content.with_context(|| cannot_write(&target.shown))?;
                 Ok(Staged(Some((target, content))))
             }
@@ -144,6 +144,23 @@ impl WholeFile {
     /// Writes this content and moves the file to its path.
     pub(crate) fn finish(self, content: &str) -> anyhow::Result<()> {
         self.stage(content)?.commit()
+    }
+
+    /// Writes content that is no text, which no terminal shows.
+    pub(crate) fn finish_binary(self, content: &[u8]) -> anyhow::Result<()> {
+        match self {
+            Self::Regular { target, unnamed } => {
+                let content = target.write(unnamed, content);
+                let content = content.with_context(|| cannot_write(&target.shown))?;
+                target.put(content)
+            }
+            Self::Special { shown, file } if file.is_terminal() => {
+                Err(anyhow!("it is a terminal; name a file").context(cannot_write(&shown)))
+            }
+            Self::Special { shown, mut file } => file
+                .write_all(content)
+                .with_context(|| cannot_write(&shown)),
+        }
     }
 }
 
@@ -355,10 +372,10 @@ impl Target {
         }
     }
 
-    fn write(&self, unnamed: Option<File>, content: &str) -> io::Result<Content> {
+    fn write(&self, unnamed: Option<File>, content: &[u8]) -> io::Result<Content> {
         let fill = |file: &mut File| {
             self.copy_access(file)?;
-            file.write_all(content.as_bytes())?;
+            file.write_all(content)?;
             file.sync_all()
         };
         match unnamed {

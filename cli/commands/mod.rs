@@ -13,6 +13,7 @@ mod should_compact;
 mod strategies;
 mod undo;
 mod validate;
+mod wrap;
 
 pub(crate) use archive::ArchiveCommand;
 pub(crate) use compact::CompactCommand;
@@ -27,3 +28,4 @@ pub(crate) use should_compact::ShouldCompactCommand;
 pub(crate) use strategies::StrategiesCommand;
 pub(crate) use undo::UndoCommand;
 pub(crate) use validate::ValidateCommand;
+pub(crate) use wrap::WrapCommand;

@@ -227,6 +227,7 @@ pub(crate) fn permissions(component: &ComponentInfo) -> String {
             Permission::Tokenizer => "count tokens",
             Permission::Log => "log",
             Permission::Model => "ask a model, if you grant one",
+            Permission::Wasi => "use WASI, with nothing behind it",
             other => other.name(),
         })
         .collect();

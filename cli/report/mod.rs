@@ -15,6 +15,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 #[cfg(feature = "eval")]
 pub(crate) use evaluation::Evaluation;
 pub(crate) use read::{Source, source};
+pub(crate) use words::quoted;
 
 const STYLE: &str = include_str!("page.css");
 

@@ -109,6 +109,8 @@ pub enum Trap {
     Arithmetic,
     /// Entering or leaving the component in a way that the component model forbids.
     ComponentModel,
+    /// End of the program, as by `exit`.
+    Exit,
     /// Any other trap.
     Other,
 }
@@ -132,6 +134,8 @@ pub enum Quantity {
     Annotations,
     /// Calls of host functions.
     HostCalls,
+    /// Handles of resources that the host holds for the strategy.
+    Handles,
     /// Tokens of a result.
     Tokens,
     /// Bytes of a result.
@@ -378,6 +382,7 @@ impl Trap {
             Self::Table => "invalid table access or indirect call",
             Self::Arithmetic => "division by zero or overflow",
             Self::ComponentModel => "a rule of the component model was broken",
+            Self::Exit => "the strategy ended its program",
             Self::Other => "another trap",
         }
     }
@@ -393,6 +398,7 @@ impl Quantity {
             Self::Runs => "runs of excerpts in a plan",
             Self::Annotations => "reasons and metrics",
             Self::HostCalls => "host calls",
+            Self::Handles => "handles of resources",
             Self::Tokens => "tokens",
             Self::Bytes => "bytes",
             Self::Media => "pictures and documents",

@@ -198,11 +198,13 @@ impl Default for EngineLimits {
             // An engine for JavaScript has three.
             memories: 4,
             tables: 8,
-            instances: 16,
+            // A component in Python has 38: each of its shared libraries is one.
+            instances: 64,
             stack: 512 << 10,
             component_bytes: 32 << 20,
             compile_memory: 2 << 30,
-            compile_time: Duration::from_secs(60),
+            // An engine for JavaScript takes up to 30 s.
+            compile_time: Duration::from_secs(120),
             faults: 3,
             counted_faults: CountedFaults::All,
             fault_window: Duration::from_secs(600),

@@ -109,6 +109,9 @@ pub enum Permission {
     Log,
     /// Asks a model, if the strategy was granted one.
     Model,
+    /// Uses WASI, with nothing behind it: no arguments, environment, files or network, clocks that show no time,
+    /// the same random bytes in each call, and output that goes to the log.
+    Wasi,
 }
 
 impl Permission {
@@ -120,6 +123,7 @@ impl Permission {
             Self::Tokenizer => "tokenizer",
             Self::Log => "log",
             Self::Model => "model",
+            Self::Wasi => "wasi",
         }
     }
 
@@ -129,6 +133,7 @@ impl Permission {
             "baler:compaction/tokenizer" => Some(Self::Tokenizer),
             "baler:compaction/log" => Some(Self::Log),
             "baler:compaction/model" => Some(Self::Model),
+            name if name.starts_with("wasi:") => Some(Self::Wasi),
             _ => None,
         }
     }

@@ -37,7 +37,7 @@ fn unusable_strategy_files_are_reported_with_their_kind() {
             "does not fit `baler:compaction@0.1.0` as this host defines it: rebuild it against the `wit` folder",
         ),
         (
-            file("wasi.wasm", baler_hostile_guests::WANTS_WASI.wasm),
+            file("http.wasm", baler_hostile_guests::WANTS_WASI_HTTP.wasm),
             "which this host does not offer",
         ),
         (

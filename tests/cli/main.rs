@@ -34,6 +34,7 @@ mod undo;
 mod usage;
 mod validate;
 mod whole_files;
+mod wrap;
 
 #[path = "../state/mod.rs"]
 mod state;

@@ -489,8 +489,41 @@ macro_rules! expected {
     (wants_model) => {
         (Ask::Compact, Declines)
     };
-    (wants_wasi) => {
+    (wants_wasi_http) => {
         (Ask::Compact, Refused("import-not-offered"))
+    };
+    (wasi_asks_for_all_random) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (wasi_clock_loop) => {
+        (Ask::Compact, Faults(&["output-too-large", "timeout"]))
+    };
+    (wasi_exit) => {
+        (Ask::Compact, Traps(Trap::Exit))
+    };
+    (wasi_handle_flood) => {
+        (Ask::Compact, TooLarge(Quantity::Handles))
+    };
+    (wasi_looks_around) => {
+        (Ask::Compact, Declines)
+    };
+    (wasi_output_flood) => {
+        (Ask::Compact, Faults(&["output-too-large", "timeout"]))
+    };
+    (wasi_poll_list) => {
+        (Ask::Compact, TooLarge(Quantity::LiftedBytes))
+    };
+    (wasi_random_flood) => {
+        (Ask::Compact, Faults(&["output-too-large", "timeout"]))
+    };
+    (wasi_sleep) => {
+        (Ask::Compact, Faults(&["timeout"]))
+    };
+    (wasi_throws_dice) => {
+        (Ask::Compact, Harmless)
+    };
+    (wasi_writes_lines) => {
+        (Ask::Compact, Harmless)
     };
     (wild_call) => {
         (Ask::Compact, Traps(Trap::Table))

@@ -42,3 +42,5 @@ mod seeds;
 mod strategies;
 /// Tool outputs that the model has not seen yet (I4).
 mod unseen;
+/// WASI with nothing behind it.
+mod wasi;

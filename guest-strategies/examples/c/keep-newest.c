@@ -53,7 +53,7 @@ bool S(introspect)(pure_strategy_string_t *maybe_config, S(introspection_t) *ret
     pure_strategy_string_dup(&ret->description, "Keeps the newest units that fit.");
     pure_strategy_string_dup(&ret->config_schema, SCHEMA);
     one_string(&ret->reason_codes, "old");
-    one_string(&ret->metric_names, "dropped");
+    one_string(&ret->metric_names, "removed");
     return true;
 }
 
@@ -88,7 +88,7 @@ bool S(compact)(S(situation_t) *situation, pure_strategy_string_t *config, S(rep
 
     S(piece_t) *pieces = array(units, sizeof *pieces);
     S(reason_t) *reasons = array(units, sizeof *reasons);
-    size_t kept = 0, gone = 0, dropped = 0;
+    size_t kept = 0, gone = 0, removed = 0;
     for (size_t first = 0; first < units;) {
         size_t end = first;
         while (end < units && stays[end] == stays[first]) end++;
@@ -99,17 +99,17 @@ bool S(compact)(S(situation_t) *situation, pure_strategy_string_t *config, S(rep
         } else {
             reasons[gone].units = span;
             pure_strategy_string_dup(&reasons[gone++].code, "old");
-            dropped += end - first;
+            removed += end - first;
         }
         first = end;
     }
 
     ret->metrics.ptr = array(1, sizeof *ret->metrics.ptr);
     ret->metrics.len = 1;
-    pure_strategy_string_dup(&ret->metrics.ptr[0].name, "dropped");
+    pure_strategy_string_dup(&ret->metrics.ptr[0].name, "removed");
     ret->metrics.ptr[0].value.tag = EXPORTS_BALER_COMPACTION_STRATEGY_VALUE_COUNT;
-    ret->metrics.ptr[0].value.val.count = (uint32_t)dropped;
-    if (dropped == 0) {
+    ret->metrics.ptr[0].value.val.count = (uint32_t)removed;
+    if (removed == 0) {
         ret->outcome.tag = EXPORTS_BALER_COMPACTION_STRATEGY_OUTCOME_UNCHANGED;
         pure_strategy_string_dup(&ret->outcome.val.unchanged, "all of it is new enough");
         return true;

@@ -33,7 +33,7 @@ export const strategy = {
       description: 'Keeps the newest units that fit.',
       configSchema: SCHEMA,
       reasonCodes: ['old'],
-      metricNames: ['dropped'],
+      metricNames: ['removed'],
       timeoutMs: undefined,
       memoryMib: undefined,
       fuel: undefined,
@@ -71,13 +71,13 @@ export const strategy = {
       });
       return found;
     };
-    const dropped = spans(false);
-    const count = dropped.reduce((sum, span) => sum + span.count, 0);
-    const metrics = [{ name: 'dropped', value: { tag: 'count', val: count } }];
+    const removed = spans(false);
+    const count = removed.reduce((sum, span) => sum + span.count, 0);
+    const metrics = [{ name: 'removed', value: { tag: 'count', val: count } }];
     if (count === 0) return { outcome: { tag: 'unchanged', val: 'all of it is new enough' }, metrics };
     const plan = {
       pieces: spans(true).map((val) => ({ tag: 'keep', val })),
-      reasons: dropped.map((span) => ({ units: span, code: 'old' })),
+      reasons: removed.map((span) => ({ units: span, code: 'old' })),
     };
     return { outcome: { tag: 'compacted', val: plan }, metrics };
   },

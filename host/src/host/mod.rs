@@ -60,6 +60,7 @@ pub struct Host {
     limits: EngineLimits,
     compiler: Compiler,
     state: Option<PathBuf>,
+    refuses_wasi: bool,
     /// Created when the first component is loaded: native strategies need no pool.
     sandbox: OnceLock<Arc<Sandbox>>,
 }
@@ -75,6 +76,7 @@ pub struct HostBuilder {
     format: Option<Format>,
     tokenizer: Option<Tokenizer>,
     model: Option<ModelGrant>,
+    refuses_wasi: bool,
 }
 
 /// Archive of a host.
@@ -159,6 +161,14 @@ impl HostBuilder {
         self
     }
 
+    /// Refuses components that import WASI. Default: they load and get WASI with nothing behind it, if this crate
+    /// was built with its feature `wasi`.
+    #[must_use]
+    pub fn without_wasi(mut self) -> Self {
+        self.refuses_wasi = true;
+        self
+    }
+
     /// Creates the host.
     ///
     /// # Errors
@@ -186,6 +196,7 @@ impl HostBuilder {
             limits: self.limits,
             compiler: self.compiler.unwrap_or(Compiler::InProcess),
             state: self.state,
+            refuses_wasi: self.refuses_wasi,
             sandbox: OnceLock::new(),
         })
     }
@@ -362,7 +373,7 @@ impl Host {
             .state
             .as_deref()
             .map(|folder| (folder, self.reader.key().clone()));
-        let sandbox = Sandbox::new(self.limits, self.compiler.clone(), state)?;
+        let sandbox = Sandbox::new(self.limits, self.compiler.clone(), state, self.refuses_wasi)?;
         Ok(self.sandbox.get_or_init(|| Arc::new(sandbox)))
     }
 }

@@ -44,6 +44,10 @@ pub(super) fn classify(
     if error.is::<io::Error>() || error.is::<Errno>() {
         return host_failure(error);
     }
+    #[cfg(feature = "wasi")]
+    if let Some(fault) = super::wasi::fault(&error, limits) {
+        return CallFailure::Fault(fault);
+    }
     if let Some(trap) = error.downcast_ref() {
         return CallFailure::Fault(fault_of_trap(*trap, limits, engine));
     }

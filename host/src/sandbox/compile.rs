@@ -397,13 +397,13 @@ mod tests {
         // Inherited limits that equal the own limits are not lower.
         let enough = InheritedLimits {
             memory: Some(limits.compile_memory),
-            seconds: Some(60),
+            seconds: Some(120),
         };
         let enough = ended_early(abort, "", &enough, &limits);
         assert!(matches!(enough, LoadError::CompilerDied { .. }), "{enough}");
         let (memory, seconds) = (Some(100 << 20), Some(59));
         let by_memory = "`ulimit -v` allows it 100 MiB of memory, and it may need 2048";
-        let by_time = "`ulimit -t` allows it 59 s of CPU time, and it may need 60";
+        let by_time = "`ulimit -t` allows it 59 s of CPU time, and it may need 120";
         for (memory, seconds, expected) in [
             (memory, None, by_memory.to_owned()),
             (None, seconds, by_time.to_owned()),

@@ -92,28 +92,16 @@ fn slices(mut text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Bytes that a log line counts in addition to its text.
-const LINE_BYTES: usize = 32;
-
 impl log::Host for Context {
     fn emit(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
         self.host_call()?;
-        let bytes = self
-            .meter
-            .log_bytes
-            .saturating_add(message.len() + LINE_BYTES);
-        if bytes > self.log_limit() {
-            self.meter.log_dropped += 1;
-            return Ok(());
-        }
-        self.meter.log_bytes = bytes;
         let level = match level {
             log::Level::Debug => LogLevel::Debug,
             log::Level::Info => LogLevel::Info,
             log::Level::Warn => LogLevel::Warn,
             log::Level::Error => LogLevel::Error,
         };
-        self.meter.log.push((level, message));
+        self.log.emit(level, message);
         Ok(())
     }
 }

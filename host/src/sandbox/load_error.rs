@@ -32,7 +32,7 @@ pub enum LoadError {
     Precompiled,
     /// The file is a core module, which is a common mistake.
     #[error(
-        "the file is a core WebAssembly module and not a component: wrap it with `wasm-tools component new MODULE.wasm -o STRATEGY.wasm`"
+        "the file is a core WebAssembly module and not a component: wrap it with `baler wrap MODULE.wasm -o STRATEGY.wasm`"
     )]
     CoreModule,
     /// The file is not valid WebAssembly.
@@ -59,6 +59,14 @@ pub enum LoadError {
         hint(import)
     )]
     ImportNotOffered {
+        /// Name of the import.
+        import: String,
+    },
+    /// The component imports WASI, and the program that embeds the host refuses that.
+    #[error(
+        "the component imports `{import}`, and WASI is refused here: build it without WASI, as the example for its language does, or allow WASI"
+    )]
+    WasiRefused {
         /// Name of the import.
         import: String,
     },
@@ -152,6 +160,7 @@ impl LoadError {
             Self::NoStrategy => "no-strategy",
             Self::OtherContract { .. } => "other-contract",
             Self::ImportNotOffered { .. } => "import-not-offered",
+            Self::WasiRefused { .. } => "wasi-refused",
             Self::DoesNotFit { .. } => "does-not-fit",
             Self::DoesNotCompile { .. } => "does-not-compile",
             Self::CompilesTooLong { .. } => "compiles-too-long",
@@ -169,7 +178,11 @@ fn humantime(duration: Duration) -> String {
 }
 
 fn hint(import: &str) -> &'static str {
-    if import.starts_with("wasi:") {
+    if import.starts_with("wasi:http/") {
+        "strategies have no network; switch it off in the toolchain, as `jco componentize --disable http fetch-event` does"
+    } else if import.starts_with("wasi:") && cfg!(feature = "wasi") {
+        "WASI 0.2 is offered with nothing behind it, in these parts: cli, clocks, filesystem, io, random and sockets"
+    } else if import.starts_with("wasi:") {
         "strategies have no files, clocks or network; build it for `wasm32-unknown-unknown`, or switch off the WASI features of the toolchain"
     } else {
         "strategies may import only the interfaces history, tokenizer, log and model of `baler:compaction`"

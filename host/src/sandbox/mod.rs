@@ -13,7 +13,10 @@ mod guest_runner;
 mod imports;
 mod inspect;
 mod load_error;
+mod log;
 mod store;
+#[cfg(feature = "wasi")]
+mod wasi;
 
 use std::fmt;
 use std::hash::{Hash as _, Hasher as _};
@@ -26,7 +29,9 @@ use wasmtime::component::{Component, HasSelf, Linker};
 use wasmtime::{Engine, Store};
 
 pub(crate) use bindings::CONTRACTS;
-use bindings::v0_1::{ModelStrategy, ModelStrategyPre, history, log, model, tokenizer};
+use bindings::v0_1::{
+    self as contract, ModelStrategy, ModelStrategyPre, history, model, tokenizer,
+};
 use cache::CodeCache;
 pub use compile::{Compiler, serve_as_compiler};
 pub(crate) use guest_runner::GuestRunner;
@@ -51,6 +56,7 @@ pub(crate) struct Sandbox {
     limits: EngineLimits,
     compiler: Compiler,
     cache: Option<CodeCache>,
+    refuses_wasi: bool,
     /// Calls that run: as many as the pool has room for.
     running: Semaphore,
     /// Calls that run or wait: twice as many.
@@ -84,11 +90,12 @@ impl Guest {
 
 impl Sandbox {
     /// Creates the sandbox. `state` is the state folder, which will hold compiled code; without it, each load
-    /// compiles.
+    /// compiles. `refuses_wasi` is whether components that import WASI are refused.
     pub(crate) fn new(
         limits: EngineLimits,
         compiler: Compiler,
         state: Option<(&Path, SecretKey)>,
+        refuses_wasi: bool,
     ) -> Result<Self, HostError> {
         let engine = engine::running(&limits)?;
         let mut linker = Linker::new(&engine);
@@ -100,7 +107,7 @@ impl Sandbox {
             .map_err(failed)?;
         tokenizer::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context)
             .map_err(failed)?;
-        log::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context)
+        contract::log::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context)
             .map_err(failed)?;
         model::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context)
             .map_err(failed)?;
@@ -119,6 +126,7 @@ impl Sandbox {
             limits,
             compiler,
             cache,
+            refuses_wasi,
             running: Semaphore::new(calls),
             admitted: Semaphore::new(calls * 2),
             asking: Semaphore::new(calls.div_ceil(2)),
@@ -130,21 +138,19 @@ impl Sandbox {
         let inspection = inspect::inspect(bytes, &self.limits)?;
         let mut permissions = Vec::with_capacity(inspection.imports.len());
         for import in &inspection.imports {
-            permissions.push(Permission::of_import(import).ok_or_else(|| {
-                LoadError::ImportNotOffered {
-                    import: import.clone(),
-                }
-            })?);
+            let permission = self.permission(import)?;
+            // WASI has many interfaces, which are one permission.
+            if !permissions.contains(&permission) {
+                permissions.push(permission);
+            }
         }
         let hash = ContentHash::of(bytes);
         let component = self.component(bytes, &hash).await?;
         let does_not_fit = |error: wasmtime::Error| LoadError::DoesNotFit {
             source: error.into(),
         };
-        let pre = self
-            .linker
-            .instantiate_pre(&component)
-            .map_err(does_not_fit)?;
+        let linker = self.linker_for(&inspection.imports).map_err(does_not_fit)?;
+        let pre = linker.instantiate_pre(&component).map_err(does_not_fit)?;
         Ok(Guest {
             hash,
             contract: inspection.contract,
@@ -152,6 +158,41 @@ impl Sandbox {
             bytes: bytes.len(),
             pre: ModelStrategyPre::new(pre).map_err(does_not_fit)?,
         })
+    }
+
+    /// Returns what an import gives access to.
+    fn permission(&self, import: &str) -> Result<Permission, LoadError> {
+        let permission = Permission::of_import(import);
+        let is_offered = match permission {
+            Some(Permission::Wasi) if self.refuses_wasi => {
+                return Err(LoadError::WasiRefused {
+                    import: import.to_owned(),
+                });
+            }
+            #[cfg(feature = "wasi")]
+            Some(Permission::Wasi) => wasi::is_offered(import),
+            #[cfg(not(feature = "wasi"))]
+            Some(Permission::Wasi) => false,
+            _ => true,
+        };
+        permission
+            .filter(|_| is_offered)
+            .ok_or_else(|| LoadError::ImportNotOffered {
+                import: import.to_owned(),
+            })
+    }
+
+    /// Returns a linker that offers the contract, and the interfaces of WASI among `imports`.
+    #[cfg(feature = "wasi")]
+    fn linker_for(&self, imports: &[String]) -> wasmtime::Result<Linker<Context>> {
+        let mut linker = self.linker.clone();
+        wasi::offer(&mut linker, imports)?;
+        Ok(linker)
+    }
+
+    #[cfg(not(feature = "wasi"))]
+    fn linker_for(&self, _: &[String]) -> wasmtime::Result<&Linker<Context>> {
+        Ok(&self.linker)
     }
 
     /// Returns the compiled component, from the cache or newly compiled.
@@ -317,7 +358,11 @@ impl Sandbox {
             let strategy = guest.pre.instantiate_async(&mut store).await?;
             has_started = true;
             store.data_mut().situation = situation.cloned();
-            ask(&strategy, &mut store).await
+            let answer = ask(&strategy, &mut store).await?;
+            match store.data().too_many_calls() {
+                Some(fault) => Err(wasmtime::Error::new(store::Broken(fault))),
+                None => Ok(answer),
+            }
         };
         let outcome = tokio::time::timeout_at(deadline.into(), run).await;
         let time = start.elapsed();
@@ -350,14 +395,20 @@ fn usage_of(
     is_timeout: bool,
 ) -> CallUsage {
     let left = store.get_fuel().ok().filter(|_| !is_timeout);
-    let meter = std::mem::take(&mut store.data_mut().meter);
+    let context = store.data_mut();
+    #[cfg(feature = "wasi")]
+    if let Some(wasi) = &context.wasi {
+        wasi.finish();
+    }
+    let meter = std::mem::take(&mut context.meter);
+    let log = context.log.take();
     CallUsage {
         fuel: left.map(|left| limits.fuel.saturating_sub(left)),
         time,
         memory: meter.memory,
         host_calls: meter.host_calls,
-        log: meter.log,
-        log_dropped: meter.log_dropped,
+        log: log.lines,
+        log_dropped: log.dropped,
     }
 }
 

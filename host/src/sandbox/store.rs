@@ -5,6 +5,9 @@ use std::time::Instant;
 
 use wasmtime::{Engine, ResourceLimiter, Store, UpdateDeadline};
 
+use super::log::Log;
+#[cfg(feature = "wasi")]
+use super::wasi::Wasi;
 use crate::error::HostError;
 use crate::fault::{Fault, Quantity};
 use crate::limits::Limits;
@@ -22,6 +25,10 @@ pub(crate) struct Context {
     /// does then must not depend on the conversation (see `Quarantine`).
     pub(super) situation: Option<Arc<Situation>>,
     pub(super) meter: Meter,
+    pub(super) log: Log,
+    /// WASI with nothing behind it; `None` as long as the component has not used it.
+    #[cfg(feature = "wasi")]
+    pub(super) wasi: Option<Wasi>,
     /// Granted model; `None` without a grant.
     pub(super) grant: Option<ModelGrant>,
     limits: Limits,
@@ -35,10 +42,6 @@ pub(crate) struct Meter {
     pub(crate) memory: usize,
     table_elements: usize,
     pub(crate) host_calls: u64,
-    /// Log lines, up to the limit.
-    pub(crate) log: Vec<(crate::report::LogLevel, String)>,
-    pub(super) log_bytes: usize,
-    pub(crate) log_dropped: u64,
 }
 
 impl Context {
@@ -46,22 +49,34 @@ impl Context {
     /// over: a component that calls the host in a loop may not reach an epoch interruption.
     pub(super) fn host_call(&mut self) -> wasmtime::Result<()> {
         self.meter.host_calls += 1;
-        if self.meter.host_calls > self.limits.host_calls {
-            return Err(wasmtime::Error::new(Broken(Fault::OutputTooLarge {
-                what: Quantity::HostCalls,
-                limit: self.limits.host_calls,
-            })));
-        }
-        if Instant::now() >= self.deadline {
-            return Err(wasmtime::Error::new(Broken(Fault::timeout(
-                self.limits.time,
-            ))));
-        }
-        Ok(())
+        self.check()
     }
 
-    pub(super) fn log_limit(&self) -> usize {
-        self.limits.log_bytes
+    /// Fails if the component has made too many calls of host functions or if its time is over.
+    fn check(&self) -> wasmtime::Result<()> {
+        let fault = match self.too_many_calls() {
+            Some(fault) => fault,
+            None if Instant::now() >= self.deadline => Fault::timeout(self.limits.time),
+            None => return Ok(()),
+        };
+        Err(wasmtime::Error::new(Broken(fault)))
+    }
+
+    /// Returns the fault of a component that has made too many calls of host functions.
+    pub(super) fn too_many_calls(&self) -> Option<Fault> {
+        (self.meter.host_calls > self.limits.host_calls).then_some(Fault::OutputTooLarge {
+            what: Quantity::HostCalls,
+            limit: self.limits.host_calls,
+        })
+    }
+
+    /// Counts a call of WASI and returns what is behind it: nothing. It cannot fail here, so a component that has
+    /// made too many calls ends at its next interruption, or with the call.
+    #[cfg(feature = "wasi")]
+    pub(super) fn wasi(&mut self) -> &mut Wasi {
+        self.meter.host_calls += 1;
+        let (log, handles) = (&self.log, self.limits.handles);
+        self.wasi.get_or_insert_with(|| Wasi::new(log, handles))
     }
 }
 
@@ -111,7 +126,7 @@ impl ResourceLimiter for Context {
     // The numbers of instances, tables and memories are checked when a component is loaded. These limits are
     // a second check, above what a loaded component can have.
     fn instances(&self) -> usize {
-        64
+        256
     }
 
     fn tables(&self) -> usize {
@@ -133,6 +148,9 @@ pub(super) fn fresh(
     let context = Context {
         situation: None,
         meter: Meter::default(),
+        log: Log::new(limits.log_bytes),
+        #[cfg(feature = "wasi")]
+        wasi: None,
         grant: grant.cloned(),
         limits,
         deadline,
@@ -151,12 +169,7 @@ pub(super) fn fresh(
     // the executor is too busy for that, the component ends here.
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(|context| {
-        let context = context.data();
-        if Instant::now() >= context.deadline {
-            return Err(wasmtime::Error::new(Broken(Fault::timeout(
-                context.limits.time,
-            ))));
-        }
+        context.data().check()?;
         Ok(UpdateDeadline::YieldCustom(
             1,
             Box::pin(tokio::task::yield_now()),
