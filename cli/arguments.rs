@@ -155,6 +155,11 @@ pub(crate) struct SandboxArguments {
     /// ~/.local/state/baler]
     #[arg(long, value_name = "DIR", help_heading = "Sandbox")]
     pub(crate) state: Option<PathBuf>,
+
+    /// File that lists strategies by name with what each may do, or `off` for none [default: the `baler.toml` of the
+    /// working folder or of the closest folder above it]
+    #[arg(long, value_name = "FILE|off", help_heading = "Sandbox")]
+    pub(crate) project: Option<PathBuf>,
 }
 
 /// The reason for a compaction.

@@ -6,14 +6,18 @@ use std::path::{self, Path};
 
 use anyhow::{Context as _, anyhow};
 use baler_host::{
-    Host, Strategy,
+    Host, Limits, Strategy,
+    project::{Listed, Permit, Project},
     strategy::{EngineLimits, LoadError},
 };
 use baler_strategies::Bundled;
+use serde_json::{Value, json};
 
 use crate::arguments::SandboxArguments;
 use crate::exit::Failure;
 use crate::figures::cleaned;
+use crate::output::Messages;
+use crate::progress;
 use crate::remote::{self, RemoteArguments, Tokens};
 use crate::{figures, files};
 
@@ -58,21 +62,31 @@ pub(crate) enum Source {
         /// How marks and receipts call it.
         name: String,
         wasm: Cow<'static, [u8]>,
+        /// What `baler.toml` says of it.
+        listed: Option<Listed>,
     },
 }
 
 /// Finds a strategy by its name, file or URL.
-pub(crate) fn find(named: &str, remote: &RemoteArguments) -> Result<Source, Failure> {
-    find_with(named, &remote.tokens(&urls(&[named]))?)
+pub(crate) fn find(
+    named: &str,
+    remote: &RemoteArguments,
+    project: Option<&Project>,
+) -> Result<Source, Failure> {
+    find_with(named, &remote.tokens(&urls(&[named]))?, project)
 }
 
 /// Finds strategies, in order, of which no two have one name. Each server gets the token that was
 /// given to it, and no other.
-pub(crate) fn find_all(named: &[&str], remote: &RemoteArguments) -> Result<Vec<Source>, Failure> {
+pub(crate) fn find_all(
+    named: &[&str],
+    remote: &RemoteArguments,
+    project: Option<&Project>,
+) -> Result<Vec<Source>, Failure> {
     let tokens = remote.tokens(&urls(named))?;
     let sources: Result<Vec<Source>, Failure> = named
         .iter()
-        .map(|named| find_with(named, &tokens))
+        .map(|named| find_with(named, &tokens, project))
         .collect();
     let sources = sources?;
     check_names(&sources)?;
@@ -106,24 +120,49 @@ fn urls<'n>(named: &[&'n str]) -> Vec<&'n str> {
     urls.copied().collect()
 }
 
-fn find_with(named: &str, tokens: &Tokens) -> Result<Source, Failure> {
+fn find_with(named: &str, tokens: &Tokens, project: Option<&Project>) -> Result<Source, Failure> {
     if let Some(native) = Strategy::native(named) {
         return Ok(Source::Native(native));
     }
     if let Some(bundled) = baler_strategies::by_name(named) {
         return Ok(Source::bundled(bundled));
     }
+    if let Some((project, listed)) = project.and_then(|project| {
+        let listed = project.strategy(named)?;
+        Some((project, listed))
+    }) {
+        let wasm = listed.read(project, EngineLimits::default().component_bytes);
+        let wasm = wasm.map_err(|error| Failure::wrong_use(anyhow!("{}", error.with_causes())))?;
+        return Ok(Source::Component {
+            shown: named.to_owned(),
+            name: named.to_owned(),
+            wasm: wasm.into(),
+            listed: Some(listed.clone()),
+        });
+    }
+    let is_file = named.ends_with(".wasm") || named.contains(path::is_separator);
+    if let Some(project) = project
+        && (is_file || remote::is_url(named))
+        && project.policy().unlisted == Permit::Refuse
+    {
+        return Err(Failure::wrong_use(anyhow!(
+            "`{}` is not listed in `{}`, whose policy refuses strategies that are not; list it there, or name another list by --project",
+            cleaned(named),
+            project.file().display()
+        )));
+    }
     if remote::is_url(named) {
         return remote::find(named, tokens).map(Source::Remote);
     }
-    if named.ends_with(".wasm") || named.contains(path::is_separator) {
+    if is_file {
         return Ok(Source::Component {
             shown: named.to_owned(),
             name: name_of(Path::new(named)),
             wasm: read(Path::new(named)).map_err(Failure::wrong_use)?.into(),
+            listed: None,
         });
     }
-    Err(unknown(named))
+    Err(unknown(named, project))
 }
 
 impl Source {
@@ -132,6 +171,7 @@ impl Source {
             shown: bundled.name.to_owned(),
             name: bundled.name.to_owned(),
             wasm: bundled.wasm.into(),
+            listed: None,
         }
     }
 
@@ -161,7 +201,16 @@ impl Source {
         }
     }
 
-    /// Makes the strategy ready, under the limits that were typed.
+    /// What `baler.toml` says of the strategy; `None` if it is not listed.
+    pub(crate) const fn listed(&self) -> Option<&Listed> {
+        match self {
+            Self::Component { listed, .. } => listed.as_ref(),
+            Self::Native(_) | Self::Remote(_) => None,
+        }
+    }
+
+    /// Makes the strategy ready, under the limits that were typed, else those of `baler.toml`, and with the config of
+    /// `baler.toml`.
     pub(crate) async fn load(
         &self,
         host: &Host,
@@ -173,9 +222,19 @@ impl Source {
                 let limits = arguments.limits_of_remote(*strategy.limits());
                 Ok(strategy.clone().with_limits(limits))
             }
-            Self::Component { shown, name, wasm } => match host.load(name, wasm).await {
+            Self::Component {
+                shown,
+                name,
+                wasm,
+                listed,
+            } => match loading(host, name, wasm).await {
                 Ok(strategy) => {
-                    let strategy = strategy.with_limits(arguments.limits());
+                    let base = Limits::default();
+                    let base = listed.as_ref().map_or(base, |listed| listed.limits(base));
+                    let mut strategy = strategy.with_limits(arguments.limits_over(base));
+                    if let Some(config) = listed.as_ref().and_then(Listed::config) {
+                        strategy = configured(host, &strategy, self, config).await?;
+                    }
                     Ok(match baler_strategies::writes_digests(wasm) {
                         true => strategy.writing_digests(),
                         false => strategy,
@@ -185,6 +244,37 @@ impl Source {
             },
         }
     }
+}
+
+/// What `baler.toml` says of a strategy, in words. Its file was checked when it was read.
+pub(crate) fn listed_in_words(listed: &Listed) -> String {
+    let digest = match listed.digest() {
+        Some(_) => "its digest is right",
+        None => "without a digest, so any file may be in its place",
+    };
+    let may = if listed.may_ask_model() {
+        "granted: model"
+    } else {
+        "granted: nothing"
+    };
+    let file = cleaned(&listed.path().to_string_lossy());
+    format!("`{file}`, {digest}; {may}")
+}
+
+/// What `baler.toml` says of a strategy, as JSON.
+pub(crate) fn listed_as_json(listed: &Listed) -> Value {
+    json!({
+        "path": listed.path(),
+        "digest": listed.digest(),
+        "grant": listed.grants(),
+        "config": listed.config().map(|config| serde_json::from_str::<Value>(config).ok()),
+    })
+}
+
+/// Loads a component. Tells a person at a terminal if that takes long, as compiling it for the first time does.
+async fn loading(host: &Host, name: &str, wasm: &[u8]) -> Result<Strategy, LoadError> {
+    let what = format!("compiling `{name}`, once");
+    progress::waiting(Messages { quiet: false }, &what, host.load(name, wasm)).await
 }
 
 /// The strategies called so, in order; the first with the config.
@@ -313,11 +403,13 @@ fn unreadable(shown: &str) -> String {
     )
 }
 
-fn unknown(named: &str) -> Failure {
+fn unknown(named: &str, project: Option<&Project>) -> Failure {
+    let listed = project.into_iter().flat_map(Project::strategies);
     let known: Vec<&str> = Strategy::NATIVE
         .iter()
         .copied()
         .chain(baler_strategies::ALL.iter().map(|bundled| bundled.name))
+        .chain(listed.map(Listed::name))
         .collect();
     let nearest = known
         .iter()

@@ -46,7 +46,7 @@ use commands::EvalCommand;
 #[cfg(feature = "http")]
 use commands::ServeCommand;
 use commands::{
-    ArchiveCommand, CompactCommand, ExpandCommand, IntrospectCommand, ReportCommand,
+    ArchiveCommand, CacheCommand, CompactCommand, ExpandCommand, IntrospectCommand, ReportCommand,
     ShouldCompactCommand, StrategiesCommand, UndoCommand, ValidateCommand, WrapCommand,
 };
 use exit::{Exit, Failure};
@@ -73,6 +73,7 @@ enum Command {
     Introspect(IntrospectCommand),
     Strategies(StrategiesCommand),
     Wrap(WrapCommand),
+    Cache(CacheCommand),
     Validate(ValidateCommand),
     Report(ReportCommand),
     #[cfg(feature = "eval")]
@@ -167,6 +168,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Introspect(command) => command.exec().await,
             Command::Strategies(command) => command.exec().await,
             Command::Wrap(command) => command.exec(),
+            Command::Cache(command) => command.exec(),
             Command::Validate(command) => command.exec(),
             Command::Report(command) => command.exec(),
             #[cfg(feature = "eval")]

@@ -162,15 +162,27 @@ fn doing(chain: &[Strategy], what: &str) -> String {
     format!("{} {what}{ending}", names.join(" and "))
 }
 
-/// Gives strategies that want a model the grant.
+/// Gives strategies that want a model the grant, except those that are listed in `baler.toml` without it. `sources` are
+/// where the strategies come from, in the same order.
 pub(crate) fn granted(
     chain: Vec<Strategy>,
+    sources: &[Source],
     grant: Option<&ModelGrant>,
 ) -> Result<Vec<Strategy>, Failure> {
+    let is_refused = |place: usize| {
+        let listed = sources.get(place).and_then(Source::listed);
+        listed.is_some_and(|listed| !listed.may_ask_model())
+    };
     chain
         .into_iter()
-        .map(|strategy| match grant {
+        .enumerate()
+        .map(|(place, strategy)| match grant {
             _ if !strategy.lacks_model() => Ok(strategy),
+            _ if is_refused(place) => Err(Failure::wrong_use(anyhow!(
+                "`{}` wants to ask a model, and `baler.toml` does not grant it one: add `grant = [\"model\"]` to its \
+                 table if you trust it with the conversation and the cost",
+                strategy.name()
+            ))),
             Some(grant) => Ok(strategy.with_model(grant.clone())),
             None => Err(Failure::wrong_use(anyhow!(
                 "`{}` wants to ask a model, and none is granted to it: name one by --model, such as \

@@ -14,7 +14,7 @@ use crate::exit::Failure;
 pub(crate) use tokens::Tokens;
 
 /// Options for strategies behind URLs.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RemoteArguments {
     /// Send a token to the server HOST of a strategy: HOST=env:NAME or HOST=file:PATH, never the token
     /// itself; HOST with its port if the URL has one; may be given several times. No other server gets

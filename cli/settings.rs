@@ -10,7 +10,8 @@ use baler_host::{
     Archive, Compiler, Conversation, FileError, Format, Host, HostError, Limits, Pins, Request,
     conversation::tokenizers::Tokenizer,
     model::ModelGrant,
-    request::Trigger,
+    project::{Listed, Permit, Project},
+    request::{Policy, Trigger},
     strategy::{CountedFaults, EngineLimits},
 };
 
@@ -33,6 +34,8 @@ pub(crate) struct HostSettings {
     pub(crate) calls: Option<u32>,
     /// Whether a strategy that keeps faulting is never put in quarantine, as in an evaluation.
     pub(crate) never_quarantined: bool,
+    /// Whether components that import WASI are refused.
+    pub(crate) refuses_wasi: bool,
     /// Whether the host serves many clients. Then faults that a client can cause do not count towards a
     /// quarantine.
     pub(crate) serves_many: bool,
@@ -51,14 +54,39 @@ pub(crate) enum Keeping {
 }
 
 impl SandboxArguments {
+    /// The `baler.toml` that counts for this run; `None` if there is none.
+    pub(crate) fn project(&self) -> Result<Option<Project>, Failure> {
+        let project = match &self.project {
+            Some(off) if off.as_os_str() == "off" => return Ok(None),
+            Some(file) => Project::read(file).map(Some),
+            // A working folder that is gone has no file.
+            None => env::current_dir().map_or(Ok(None), |folder| Project::find(&folder)),
+        };
+        let project = project.map_err(Failure::wrong_use)?;
+        if let Some(project) = &project {
+            let is_taken = |name: &str| baler_strategies::by_name(name).is_some();
+            let mut names = project.strategies().map(Listed::name);
+            if let Some(taken) = names.find(|name| is_taken(name)) {
+                return Err(Failure::wrong_use(anyhow!(
+                    "`{}` lists a strategy `{taken}`, which is the name of one that ships with baler; give it another name",
+                    project.file().display(),
+                )));
+            }
+        }
+        Ok(project)
+    }
+
     /// What each guest of a chain may use.
     pub(crate) fn limits(&self) -> Limits {
-        let default = Limits::default();
-        default
-            .with_fuel(self.fuel.unwrap_or(default.fuel))
-            .with_time(self.timeout.unwrap_or(default.time))
-            .with_model_time(self.timeout.unwrap_or(default.model_time))
-            .with_memory(self.memory.unwrap_or(default.memory))
+        self.limits_over(Limits::default())
+    }
+
+    /// The limits `base`, except those that were typed.
+    pub(crate) fn limits_over(&self, base: Limits) -> Limits {
+        base.with_fuel(self.fuel.unwrap_or(base.fuel))
+            .with_time(self.timeout.unwrap_or(base.time))
+            .with_model_time(self.timeout.unwrap_or(base.model_time))
+            .with_memory(self.memory.unwrap_or(base.memory))
     }
 
     /// What a strategy that runs somewhere else may use: it says itself how long it takes.
@@ -93,6 +121,7 @@ impl SandboxArguments {
             tokenizer,
             archive,
             model,
+            refuses_wasi,
             ..
         } = settings;
         let builder = || {
@@ -113,6 +142,9 @@ impl SandboxArguments {
             }
             if let Some(model) = &model {
                 builder = builder.model(model.clone());
+            }
+            if refuses_wasi {
+                builder = builder.without_wasi();
             }
             builder
         };
@@ -148,6 +180,18 @@ impl SandboxArguments {
         ));
         Ok(builder().build()?)
     }
+}
+
+/// Whether the policy of `baler.toml` refuses components that import WASI.
+pub(crate) fn refuses_wasi(project: Option<&Project>) -> bool {
+    project.is_some_and(|project| project.policy().wasi == Permit::Refuse)
+}
+
+/// What plans may do by the policy of `baler.toml`.
+pub(crate) fn plan_policy(project: Option<&Project>) -> Policy {
+    project
+        .map(|project| project.policy().plans.clone())
+        .unwrap_or_default()
 }
 
 /// The state folder: the typed one, else that of the environment. Of the variables that other

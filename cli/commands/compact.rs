@@ -99,6 +99,11 @@ pub(crate) struct CompactCommand {
     #[arg(long, help_heading = "Output")]
     words: bool,
 
+    /// Ask each strategy twice, and use its plan only if both plans, logs and uses of fuel are the same. Answers for
+    /// which a model was asked are not compared
+    #[arg(long, help_heading = "Strategy")]
+    verify: bool,
+
     #[command(flatten)]
     model: ModelArguments,
 
@@ -140,9 +145,15 @@ impl CompactCommand {
         };
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;
-        let sources = chain::find_all(&self.strategies(), &self.remote)?;
+        let project = self.sandbox.project()?;
+        let sources = chain::find_all(&self.strategies(), &self.remote, project.as_ref())?;
         let grant = self.model.grant()?;
-        let request = self.goal.request()?.with_free_text_in_receipt(self.words);
+        let request = self
+            .goal
+            .request()?
+            .with_free_text_in_receipt(self.words)
+            .with_verify(self.verify)
+            .with_policy(settings::plan_policy(project.as_ref()));
         let (document, seen) = input::read_and_look(self.conversation.file.as_deref(), "compact")?;
         input::warm_up(tokenizer.as_ref(), &document);
 
@@ -164,13 +175,14 @@ impl CompactCommand {
             model: grant.clone(),
             calls: None,
             never_quarantined: false,
+            refuses_wasi: settings::refuses_wasi(project.as_ref()),
             serves_many: false,
         };
         let host = self.sandbox.host(settings, messages)?;
         let chain = chain::load(&host, &sources, config.as_deref(), &self.sandbox).await?;
         model::warn_if_unasked(&chain, grant.as_ref(), messages);
         model::warn_if_unread(&sources, &chain, &self.goal, messages);
-        let chain = model::granted(chain, grant.as_ref())?;
+        let chain = model::granted(chain, &sources, grant.as_ref())?;
         let conversation = input::conversation(&host, document, &self.conversation, messages)?;
         self.check_log_stays(&conversation)?;
         self.goal.check_pins(&conversation)?;

@@ -279,7 +279,8 @@ impl EvalCommand {
             self.strategy.iter().map(String::as_str).collect()
         };
         let mut strategies = Vec::with_capacity(named.len());
-        let sources = chain::find_all(&named, &self.remote)?;
+        let project = self.sandbox.project()?;
+        let sources = chain::find_all(&named, &self.remote, project.as_ref())?;
         for (name, source) in named.into_iter().zip(sources) {
             let strategy = source.load(host, &self.sandbox).await?;
             let needs_model = strategy.lacks_model() || name == "native:summarize";

@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::arguments::SandboxArguments;
-use crate::chain;
+use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
 use crate::figures::{self, cleaned, number, shortened};
 use crate::output::{self, BOLD, FAINT, Messages, styled};
@@ -59,9 +59,16 @@ Exit codes:
 impl IntrospectCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
         let config = self.config.as_deref().map(settings::config).transpose()?;
-        let source = chain::find(&self.strategy, &self.remote)?;
+        let project = self.sandbox.project()?;
+        let source = chain::find(&self.strategy, &self.remote, project.as_ref())?;
         let messages = Messages { quiet: self.json };
-        let host = self.sandbox.host(HostSettings::default(), messages)?;
+        let host = self.sandbox.host(
+            HostSettings {
+                refuses_wasi: settings::refuses_wasi(project.as_ref()),
+                ..HostSettings::default()
+            },
+            messages,
+        )?;
         let mut strategy = source.load(&host, &self.sandbox).await?;
         if let Some(config) = &config {
             strategy = chain::configured(&host, &strategy, &source, config).await?;
@@ -72,10 +79,15 @@ impl IntrospectCommand {
             Err(error) => return Err(cannot_say(&strategy, &error)),
         };
         if self.json {
-            let value = as_json(&strategy, said.as_ref());
+            let value = as_json(&strategy, &source, said.as_ref());
             output::listing(&format!("{value:#}\n"))?;
         } else {
-            output::words(&as_words(&strategy, said.as_ref(), config.is_some()))?;
+            output::words(&as_words(
+                &strategy,
+                &source,
+                said.as_ref(),
+                config.is_some(),
+            ))?;
         }
         Ok(Exit::Done)
     }
@@ -98,21 +110,30 @@ fn cannot_say(strategy: &Strategy, error: &IntrospectError) -> Failure {
     }
 }
 
-fn as_json(strategy: &Strategy, said: Option<&Introspection>) -> Value {
+fn as_json(strategy: &Strategy, source: &Source, said: Option<&Introspection>) -> Value {
     json!({
         "strategy": strategy.name(),
         "native": strategy.is_native(),
         "component": strategy.component(),
+        "listed": source.listed().map(chain::listed_as_json),
         "address": strategy.address(),
         "claims": said,
         "description": strategy.is_native().then(|| chain::about_native(strategy.name())),
     })
 }
 
-fn as_words(strategy: &Strategy, said: Option<&Introspection>, has_config: bool) -> String {
+fn as_words(
+    strategy: &Strategy,
+    source: &Source,
+    said: Option<&Introspection>,
+    has_config: bool,
+) -> String {
     let mut text = styled(BOLD, &cleaned(strategy.name())) + "\n";
     if let Some(component) = strategy.component() {
         about_component(&mut text, &component);
+        if let Some(listed) = source.listed() {
+            row(&mut text, "listed", &chain::listed_in_words(listed));
+        }
     } else if let Some(address) = strategy.address() {
         row(
             &mut text,

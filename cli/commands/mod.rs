@@ -1,6 +1,7 @@
 //! The subcommands, one in each file.
 
 mod archive;
+mod cache;
 mod compact;
 #[cfg(feature = "eval")]
 mod eval;
@@ -16,6 +17,7 @@ mod validate;
 mod wrap;
 
 pub(crate) use archive::ArchiveCommand;
+pub(crate) use cache::CacheCommand;
 pub(crate) use compact::CompactCommand;
 #[cfg(feature = "eval")]
 pub(crate) use eval::EvalCommand;

@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::model::{self, ModelArguments};
 use crate::output::Messages;
 use crate::remote::RemoteArguments;
-use crate::settings::{HostSettings, Keeping};
+use crate::settings::{self, HostSettings, Keeping};
 
 /// Serve compactions over HTTP, to programs in any language and to other balers
 ///
@@ -119,8 +119,9 @@ impl ServeCommand {
         if token.is_none() && !self.listen.ip().is_loopback() {
             return Err(needs_token(self.listen));
         }
+        let project = self.sandbox.project()?;
         let named: Vec<&str> = self.strategies.iter().map(String::as_str).collect();
-        let sources = chain::find_all(&named, &self.remote)?;
+        let sources = chain::find_all(&named, &self.remote, project.as_ref())?;
         let grant = self.model.grant()?;
         let settings = HostSettings {
             archive: match &self.archive {
@@ -130,11 +131,12 @@ impl ServeCommand {
             model: grant.clone(),
             calls: u32::try_from(limits.concurrency).ok(),
             serves_many: true,
+            refuses_wasi: settings::refuses_wasi(project.as_ref()),
             ..HostSettings::default()
         };
         let host = self.sandbox.host(settings, messages)?;
         let chain = chain::load(&host, &sources, None, &self.sandbox).await?;
-        let chain = model::granted(chain, grant.as_ref())?;
+        let chain = model::granted(chain, &sources, grant.as_ref())?;
         let (chain, offered) = if chain.is_empty() {
             let mut offered = self.bundled_strategies(&host, grant.as_ref()).await?;
             (default_chain(&mut offered, grant.is_some()), offered)
@@ -146,6 +148,7 @@ impl ServeCommand {
             .chain(chain)
             .offers(offered)
             .limits(limits)
+            .policy(settings::plan_policy(project.as_ref()))
             .on_failure(move |line| messages.warn(line));
         if let Some(token) = token {
             builder = builder.token(token);
@@ -197,7 +200,7 @@ impl ServeCommand {
         for bundled in baler_strategies::ALL {
             let strategy = Source::bundled(bundled).load(host, &self.sandbox).await?;
             if grant.is_some() || !strategy.lacks_model() {
-                offered.extend(model::granted(vec![strategy], grant)?);
+                offered.extend(model::granted(vec![strategy], &[], grant)?);
             }
         }
         Ok(offered)

@@ -144,7 +144,8 @@ impl ShouldCompactCommand {
         let goal = self.goal.request()?;
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;
-        let source = chain::find(&self.strategy, &self.remote)?;
+        let project = self.sandbox.project()?;
+        let source = chain::find(&self.strategy, &self.remote, project.as_ref())?;
         let document = input::read(self.conversation.file.as_deref(), "should-compact")?;
         input::warm_up(tokenizer.as_ref(), &document);
 
@@ -155,6 +156,7 @@ impl ShouldCompactCommand {
             model: None,
             calls: None,
             never_quarantined: false,
+            refuses_wasi: settings::refuses_wasi(project.as_ref()),
             serves_many: false,
         };
         let host = self.sandbox.host(settings, messages)?;
@@ -172,6 +174,7 @@ impl ShouldCompactCommand {
         }
 
         let request = goal
+            .with_policy(settings::plan_policy(project.as_ref()))
             .with_cache_price(
                 self.requests_ahead
                     .map(|requests| CachePrice::new(self.cached_price.0, requests)),

@@ -1,6 +1,7 @@
 use std::fmt::Write as _;
 
-use baler_host::Strategy;
+use baler_host::project::{self, Project};
+use baler_host::{Host, Strategy};
 use clap::Args;
 use serde_json::json;
 
@@ -10,12 +11,14 @@ use crate::exit::{Exit, Failure};
 use crate::figures::{self, shortened};
 use crate::output::{self, BOLD, FAINT, Messages, styled};
 use crate::receipt::short_digest;
-use crate::settings::HostSettings;
+use crate::remote::RemoteArguments;
+use crate::settings::{self, HostSettings};
 
-/// List the strategies that ship with baler
+/// List the strategies that ship with baler, and those of `baler.toml`
 ///
 /// Native strategies run in the host. All others are components, and run in the same sandbox as untrusted
-/// ones.
+/// ones. Of the strategies in `baler.toml`, shows whether their files are the ones that were listed, and what they are
+/// granted.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct StrategiesCommand {
@@ -36,20 +39,30 @@ Exit codes: 0 listed, 1 baler failed, 2 invalid usage";
 
 /// A strategy of the list.
 struct Listed {
-    strategy: Strategy,
+    name: String,
+    strategy: Option<Strategy>,
     description: String,
+    /// What `baler.toml` says of it.
+    in_project: Option<project::Listed>,
 }
 
 impl StrategiesCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
         let messages = Messages { quiet: self.json };
-        let host = self.sandbox.host(HostSettings::default(), messages)?;
+        let project = self.sandbox.project()?;
+        let settings = HostSettings {
+            refuses_wasi: settings::refuses_wasi(project.as_ref()),
+            ..HostSettings::default()
+        };
+        let host = self.sandbox.host(settings, messages)?;
         let mut list: Vec<Listed> = Strategy::NATIVE
             .iter()
             .filter_map(|name| {
                 Some(Listed {
-                    strategy: Strategy::native(name)?,
+                    name: (*name).to_owned(),
+                    strategy: Some(Strategy::native(name)?),
                     description: chain::about_native(name).to_owned(),
+                    in_project: None,
                 })
             })
             .collect();
@@ -60,23 +73,33 @@ impl StrategiesCommand {
                 .await
                 .map_err(anyhow::Error::from)?;
             list.push(Listed {
+                name: bundled.name.to_owned(),
                 description: shortened(&said.description),
-                strategy,
+                strategy: Some(strategy),
+                in_project: None,
             });
+        }
+        let strategies = project.iter().flat_map(Project::strategies);
+        for listed in strategies {
+            list.push(self.listed(&host, project.as_ref(), listed).await);
         }
         if self.json {
             let list: Vec<_> = list
                 .iter()
                 .map(
                     |Listed {
+                         name,
                          strategy,
                          description,
+                         in_project,
                      }| {
                         json!({
-                            "name": strategy.name(),
-                            "native": strategy.is_native(),
+                            "name": name,
+                            "native": strategy.as_ref().is_some_and(Strategy::is_native),
                             "description": description,
-                            "component": strategy.component(),
+                            "component": strategy.as_ref().and_then(Strategy::component),
+                            "listed": in_project.as_ref().map(chain::listed_as_json),
+                            "usable": strategy.is_some(),
                         })
                     },
                 )
@@ -87,31 +110,64 @@ impl StrategiesCommand {
         }
         Ok(Exit::Done)
     }
+
+    /// A strategy of `baler.toml`. If it cannot be used, its description says why.
+    async fn listed(
+        &self,
+        host: &Host,
+        project: Option<&Project>,
+        listed: &project::Listed,
+    ) -> Listed {
+        let name = listed.name().to_owned();
+        let loaded = async {
+            let source = chain::find(&name, &RemoteArguments::default(), project)?;
+            let strategy = source.load(host, &self.sandbox).await?;
+            let said = host.introspect(&strategy, None).await;
+            let said = said.map_err(anyhow::Error::from)?;
+            Ok::<_, Failure>((strategy, shortened(&said.description)))
+        };
+        let (strategy, description) = match loaded.await {
+            Ok((strategy, description)) => (Some(strategy), description),
+            Err(failure) => (None, format!("cannot be used: {}", failure.message())),
+        };
+        Listed {
+            name,
+            strategy,
+            description,
+            in_project: Some(listed.clone()),
+        }
+    }
 }
 
 fn as_words(list: &[Listed]) -> String {
     let wide = list
         .iter()
-        .map(|listed| listed.strategy.name().len())
+        .map(|listed| listed.name.len())
         .max()
         .unwrap_or(0);
     let mut text = String::new();
     for Listed {
+        name,
         strategy,
         description,
+        in_project,
     } in list
     {
-        let name = styled(BOLD, &format!("{:<wide$}", strategy.name()));
-        let what = strategy.component().map_or_else(
-            || "native".to_owned(),
-            |component| {
-                format!(
-                    "{}  {}",
-                    short_digest(&component),
-                    figures::bytes(component.bytes as u64)
-                )
-            },
-        );
+        let name = styled(BOLD, &format!("{name:<wide$}"));
+        let component = strategy.as_ref().and_then(Strategy::component);
+        let what = component.map(|component| {
+            format!(
+                "{}  {}",
+                short_digest(&component),
+                figures::bytes(component.bytes as u64)
+            )
+        });
+        let is_native = strategy.as_ref().is_some_and(Strategy::is_native);
+        let native = is_native.then(|| "native".to_owned());
+        let listed = in_project.as_ref().filter(|_| strategy.is_some());
+        let listed = listed.map(chain::listed_in_words);
+        let what: Vec<String> = what.into_iter().chain(native).chain(listed).collect();
+        let what = what.join("  ");
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,

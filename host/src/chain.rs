@@ -16,6 +16,7 @@ use crate::metrics;
 use crate::plan::Plan;
 use crate::receipt::{Attempt, AttemptResult, Unchanged};
 use crate::record::Record;
+use crate::repeat;
 use crate::report::{Answer, Introspection, Report};
 use crate::request::{Pins, Request};
 use crate::runner::CallFailure;
@@ -235,7 +236,7 @@ impl Host {
         }
         let keep_free_text = situation.request.free_text_in_receipt;
         let before = situation.spending.so_far();
-        let call = runner.compact(strategy.terms(), situation).await;
+        let call = repeat::compact(runner, strategy.terms(), situation).await;
         attempt.record_usage(call.usage, keep_free_text);
         attempt.model = situation.spending.so_far().since(before);
         let declared = match &call.result {

@@ -27,6 +27,18 @@ impl ContentHash {
         &self.0
     }
 
+    /// Reads 64 hex digits; `None` if the text is something else.
+    pub(crate) fn from_hex(text: &str) -> Option<Self> {
+        let mut hash = [0; 32];
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        for (byte, place) in hash.iter_mut().zip((0..64).step_by(2)) {
+            *byte = u8::from_str_radix(&text[place..place + 2], 16).ok()?;
+        }
+        Some(Self(hash))
+    }
+
     /// The hash in 64 lower-case hex digits.
     pub(crate) fn hex(&self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()

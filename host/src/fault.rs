@@ -86,11 +86,30 @@ pub enum Fault {
         /// First broken rule.
         rule: baler_conversation::rules::Rule,
     },
+    /// The strategy answered the same question in another way when it was asked again
+    /// ([`Request::verify`](crate::Request::verify)).
+    NotDeterministic {
+        /// What differs.
+        what: Difference,
+    },
     /// A remote strategy did not answer.
     Remote {
         /// Reason.
         problem: RemoteProblem,
     },
+}
+
+/// In what two answers of a strategy to the same question differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Difference {
+    /// The plan, the reason or the metrics.
+    Answer,
+    /// The log.
+    Log,
+    /// The fuel.
+    Fuel,
 }
 
 /// Kinds of WebAssembly traps.
@@ -273,6 +292,7 @@ impl Fault {
             Self::OverBudget { .. } => "over-budget",
             Self::NoProgress { .. } => "no-progress",
             Self::InvalidResult { .. } => "invalid-result",
+            Self::NotDeterministic { .. } => "not-deterministic",
             Self::Remote { .. } => "remote",
         }
     }
@@ -308,6 +328,7 @@ impl Fault {
             | Self::OutputTooLarge { .. }
             | Self::OutputMalformed
             | Self::InvalidPlan(_)
+            | Self::NotDeterministic { .. }
             | Self::InvalidResult { .. } => {
                 "report this to the strategy's author, with the receipt"
             }
@@ -368,6 +389,14 @@ impl fmt::Display for Fault {
             }
             Self::InvalidResult { rule } => {
                 write!(f, "its result breaks a rule of the wire format: {rule}")
+            }
+            Self::NotDeterministic { what } => {
+                let what = match what {
+                    Difference::Answer => "with another plan, reason or metric",
+                    Difference::Log => "with another log",
+                    Difference::Fuel => "with another use of fuel",
+                };
+                write!(f, "it answered the same question twice, {what}")
             }
             Self::Remote { problem } => write!(f, "its server did not return a result: {problem}"),
         }

@@ -162,6 +162,9 @@ pub struct EngineLimits {
     pub compile_memory: u64,
     /// CPU time for compiling a component. The wall-clock time may be twice that.
     pub compile_time: Duration,
+    /// Bytes of compiled code in the state folder. Code that was not used for the longest time makes room for new
+    /// code.
+    pub cache_bytes: u64,
     /// Number of faults within [`EngineLimits::fault_window`] that put a strategy in quarantine.
     pub faults: u32,
     /// Faults that count towards the quarantine.
@@ -183,6 +186,7 @@ impl EngineLimits {
         with_component_bytes component_bytes: usize;
         with_compile_memory compile_memory: u64;
         with_compile_time compile_time: Duration;
+        with_cache_bytes cache_bytes: u64;
         with_faults faults: u32;
         with_counted_faults counted_faults: CountedFaults;
         with_fault_window fault_window: Duration;
@@ -205,6 +209,8 @@ impl Default for EngineLimits {
             compile_memory: 2 << 30,
             // An engine for JavaScript takes up to 30 s.
             compile_time: Duration::from_secs(120),
+            // A strategy in JavaScript or Python has up to 45 MB of code.
+            cache_bytes: 1 << 30,
             faults: 3,
             counted_faults: CountedFaults::All,
             fault_window: Duration::from_secs(600),

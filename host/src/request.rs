@@ -267,6 +267,10 @@ pub struct Request {
     pub deadline: Option<Deadline>,
     /// Whether the receipt holds free-text messages and log lines of strategies. Default: `false`.
     pub free_text_in_receipt: bool,
+    /// Whether each strategy is asked twice and its plans, metrics, logs and fuel are compared. If they differ, that
+    /// is the fault [`Fault::NotDeterministic`](crate::fault::Fault::NotDeterministic), and the next strategy runs.
+    /// Answers for which a model was asked are not compared. Default: `false`.
+    pub verify: bool,
 }
 
 impl Request {
@@ -292,6 +296,7 @@ impl Request {
         with_policy policy: Policy;
         with_deadline deadline: Option<Deadline>;
         with_free_text_in_receipt free_text_in_receipt: bool;
+        with_verify verify: bool;
     }
 }
 
@@ -313,6 +318,7 @@ impl Default for Request {
             policy: Policy::default(),
             deadline: None,
             free_text_in_receipt: false,
+            verify: false,
         }
     }
 }

@@ -8,6 +8,7 @@
 
 mod archive;
 mod archive_location;
+mod cache;
 mod compact;
 mod config;
 mod conversations;
@@ -19,6 +20,7 @@ mod introspect;
 mod limits;
 mod models;
 mod output;
+mod project;
 mod repair;
 mod should_compact;
 #[cfg(unix)]

@@ -356,6 +356,10 @@ impl Host {
         attempt.record_decision(call.result, request.free_text_in_receipt)
     }
 
+    pub(crate) const fn limits(&self) -> &EngineLimits {
+        &self.limits
+    }
+
     /// Ends the quarantine of all strategies.
     pub fn lift_quarantine(&self) {
         self.quarantine.lift();

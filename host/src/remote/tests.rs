@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use baler_conversation::{Conversation, Deadline};
 
 use super::{AnswerFuture, Connected, Operation, Remote, RemoteError};
-use crate::fault::{DeclaredFailure, Fault, PlanRule, Quantity, RemoteProblem};
+use crate::fault::{DeclaredFailure, Difference, Fault, PlanRule, Quantity, RemoteProblem};
 use crate::host::Host;
 use crate::limits::{CountedFaults, EngineLimits, Limits};
 use crate::receipt::{AttemptResult, Outcome, Unchanged};
@@ -910,4 +910,74 @@ async fn strategy_with_a_long_name_can_fill_its_budget_exactly() {
         let spare = receipt.tokens.budget - receipt.tokens.after;
         assert!(spare < 30, "{name}: {spare} tokens are left");
     }
+}
+
+/// A remote strategy that keeps one unit fewer each time it is asked.
+#[derive(Debug, Default)]
+struct Fickle(AtomicU32);
+
+impl Remote for Fickle {
+    fn name(&self) -> &'static str {
+        "fickle"
+    }
+
+    fn address(&self) -> &'static str {
+        "test:fickle"
+    }
+
+    fn ask(&self, question: Operation, _: String, _: usize) -> AnswerFuture<'_> {
+        Box::pin(async move {
+            if question != Operation::Compact {
+                return Ok(b"{}".to_vec());
+            }
+            let first = 10 + self.0.fetch_add(1, Ordering::Relaxed);
+            let pieces = json!([
+                {"keep": {"first": 0, "count": 1}},
+                {"keep": {"first": first, "count": 20 - first}},
+            ]);
+            let plan =
+                json!({"outcome": {"compacted": {"pieces": pieces, "reasons": []}}, "metrics": []});
+            Ok(plan.to_string().into_bytes())
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_strategy_that_answers_the_same_question_in_another_way_is_a_fault_where_that_is_verified()
+ {
+    let host = host();
+    let talk = talk(&host);
+    for verify in [false, true] {
+        let strategy = Strategy::remote(Arc::new(Fickle(AtomicU32::new(1))));
+        let request = half().with_verify(verify);
+        let compaction = host.compact(&talk, &[strategy], &request).await;
+        let compaction = compaction.expect("no archive that could fail");
+        let result = &compaction.receipt().attempts[0].result;
+        if verify {
+            let fault = Fault::NotDeterministic {
+                what: Difference::Answer,
+            };
+            assert!(
+                matches!(result, AttemptResult::Fault { fault: found } if *found == fault),
+                "{result:?}"
+            );
+            assert!(compaction.is_compacted(), "the next strategy ran");
+        } else {
+            assert_eq!(result.code(), "accepted");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_strategy_that_answers_in_the_same_way_is_asked_twice_and_accepted_where_that_is_verified()
+ {
+    let host = host();
+    let talk = talk(&host);
+    let remote = Arc::new(Scripted::says(&kept_and_summary()));
+    let strategy = Strategy::remote(Arc::clone(&remote) as Arc<dyn Remote>);
+    let request = half().with_verify(true);
+    let compaction = host.compact(&talk, &[strategy], &request).await;
+    let compaction = compaction.expect("no archive that could fail");
+    assert_eq!(compaction.receipt().attempts[0].result.code(), "accepted");
+    assert_eq!(remote.times(Operation::Compact), 2);
 }

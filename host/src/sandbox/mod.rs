@@ -33,6 +33,7 @@ use bindings::v0_1::{
     self as contract, ModelStrategy, ModelStrategyPre, history, model, tokenizer,
 };
 use cache::CodeCache;
+pub use cache::{CodeSize, CompiledCode};
 pub use compile::{Compiler, serve_as_compiler};
 pub(crate) use guest_runner::GuestRunner;
 pub use load_error::LoadError;
@@ -116,6 +117,7 @@ impl Sandbox {
                 &folder.join("compiled"),
                 key,
                 settings(&engine),
+                limits.cache_bytes,
             )?),
             None => None,
         };

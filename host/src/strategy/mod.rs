@@ -11,7 +11,7 @@ pub use should_compact::ShouldCompact;
 pub use crate::gate::{Gate, Permit};
 pub use crate::limits::{CountedFaults, EngineLimits};
 pub use crate::report::{Decision, Introspection, LogLevel, Metric, MetricValue, Permission};
-pub use crate::sandbox::LoadError;
+pub use crate::sandbox::{CodeSize, CompiledCode, LoadError};
 
 use std::fmt;
 use std::sync::Arc;

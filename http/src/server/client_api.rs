@@ -58,6 +58,7 @@ pub(crate) async fn compact(
     let client_request = CompactRequest::parse(body)?;
     let request = client_request
         .to_host_request()?
+        .with_policy(app.policy.clone())
         .with_deadline(Some(deadline.clone()));
     let chain = chain(app, &client_request, deadline, gates).await?;
     let conversation = read_conversation(app, &client_request, deadline)?;
@@ -94,6 +95,7 @@ pub(crate) async fn should_compact(
     let client_request = CompactRequest::parse(body)?;
     let request = client_request
         .to_host_request()?
+        .with_policy(app.policy.clone())
         .with_budget(threshold(&client_request)?)
         .with_deadline(Some(deadline.clone()));
     let chain = chain(app, &client_request, deadline, gates).await?;

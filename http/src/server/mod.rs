@@ -24,6 +24,7 @@ mod write_timeout;
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use baler_host::Host;
+use baler_host::request::Policy;
 
 use crate::limits::ServerLimits;
 pub use serve::{Server, ServerBuilder, ServerError};
@@ -46,6 +47,7 @@ pub(crate) struct App {
     memory: Memory,
     metrics: Metrics,
     failure_log: FailureLog,
+    policy: Policy,
     has_echo: bool,
 }
 

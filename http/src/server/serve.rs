@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baler_host::request::Policy;
 use baler_host::{Host, Strategy};
 use hyper::Request;
 use hyper::body::Incoming;
@@ -59,6 +60,7 @@ pub struct ServerBuilder {
     limits: ServerLimits,
     token: Option<Token>,
     failure_log: FailureLog,
+    policy: Policy,
     has_echo: bool,
 }
 
@@ -103,6 +105,13 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets what plans may do in all compactions for clients. Default: [`Policy::default`].
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
     /// Also serves `POST /v1/echo`, which returns the body after the same checks, to measure the cost of
     /// a request without work.
     #[must_use]
@@ -136,6 +145,7 @@ impl ServerBuilder {
                 token: self.token,
                 metrics: Metrics::default(),
                 failure_log: self.failure_log,
+                policy: self.policy,
                 has_echo: self.has_echo,
             }),
         })
@@ -163,6 +173,7 @@ impl Server {
             limits: ServerLimits::default(),
             token: None,
             failure_log: FailureLog::default(),
+            policy: Policy::default(),
             has_echo: false,
         }
     }

@@ -1,0 +1,223 @@
+//! The form of `baler.toml`.
+
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::content_hash::ContentHash;
+use crate::limits;
+use crate::request::Policy;
+use crate::strategy_name::StrategyName;
+
+/// The file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Document {
+    pub(super) strategies: BTreeMap<Name, Entry>,
+    pub(super) policy: PolicyTable,
+}
+
+/// A table `[strategies.NAME]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Entry {
+    pub(super) source: Source,
+    #[serde(default)]
+    pub(super) digest: Option<Digest>,
+    #[serde(default)]
+    pub(super) grant: Vec<Grant>,
+    #[serde(default)]
+    pub(super) config: Option<Config>,
+    #[serde(default)]
+    pub(super) limits: Limits,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Source {
+    pub(super) path: PathBuf,
+}
+
+/// What a strategy may have beyond the contract's world without a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Grant {
+    /// It may ask the model that the run has, if it has one.
+    Model,
+}
+
+/// Whether something is allowed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Permit {
+    /// It is allowed.
+    #[default]
+    Allow,
+    /// It is refused.
+    Refuse,
+}
+
+/// The table `[policy]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct PolicyTable {
+    pub(super) unlisted: Permit,
+    pub(super) digests: Digests,
+    pub(super) wasi: Permit,
+    pub(super) plans: Policy,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Digests {
+    #[default]
+    Optional,
+    Required,
+}
+
+impl Digests {
+    pub(super) const fn permit(self) -> Permit {
+        match self {
+            Self::Optional => Permit::Allow,
+            Self::Required => Permit::Refuse,
+        }
+    }
+}
+
+/// Limits of a strategy. `None` leaves the default.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Limits {
+    memory_mib: Option<Mebibytes>,
+    timeout_ms: Option<Milliseconds>,
+    fuel: Option<u64>,
+}
+
+impl Limits {
+    pub(super) fn over(self, base: limits::Limits) -> limits::Limits {
+        let time = self.timeout_ms.map(|ms| Duration::from_millis(ms.0));
+        base.with_memory(self.memory_mib.map_or(base.memory, |mib| mib.0 << 20))
+            .with_time(time.unwrap_or(base.time))
+            .with_model_time(time.unwrap_or(base.model_time))
+            .with_fuel(self.fuel.unwrap_or(base.fuel))
+    }
+}
+
+/// Mebibytes, as many as a sandbox can have.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "u64")]
+struct Mebibytes(usize);
+
+impl TryFrom<u64> for Mebibytes {
+    type Error = String;
+
+    fn try_from(number: u64) -> Result<Self, String> {
+        let most = limits::EngineLimits::default().memory >> 20;
+        usize::try_from(number)
+            .ok()
+            .filter(|number| (1..=most).contains(number))
+            .map(Self)
+            .ok_or_else(|| format!("expected 1 to {most} MiB, found {number}"))
+    }
+}
+
+/// Milliseconds, at most a day.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "u64")]
+struct Milliseconds(u64);
+
+impl TryFrom<u64> for Milliseconds {
+    type Error = String;
+
+    fn try_from(number: u64) -> Result<Self, String> {
+        const DAY: u64 = 86_400_000;
+        match number {
+            1..=DAY => Ok(Self(number)),
+            _ => Err(format!(
+                "expected 1 to {DAY} milliseconds (a day), found {number}"
+            )),
+        }
+    }
+}
+
+/// The name of a strategy.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Name(String);
+
+impl Name {
+    pub(super) fn into_inner(self) -> String {
+        self.0
+    }
+}
+
+impl TryFrom<String> for Name {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        match StrategyName::exact(&name) {
+            Some(_) if !name.ends_with(".wasm") => Ok(Self(name)),
+            _ => Err(format!(
+                "expected the name of a strategy (1 to {} letters, digits, `-`, `_` and `.`, not ending in `.wasm`), found `{name}`",
+                baler_conversation::marks::MOST_NAME
+            )),
+        }
+    }
+}
+
+/// The hash of a file.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Digest(ContentHash);
+
+impl Digest {
+    pub(super) const fn hash(self) -> ContentHash {
+        self.0
+    }
+}
+
+impl TryFrom<String> for Digest {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.strip_prefix("sha256:")
+            .and_then(ContentHash::from_hex)
+            .map(Self)
+            .ok_or_else(|| {
+                format!("expected `sha256:` and 64 hex digits, as `baler introspect` shows them, found `{text}`")
+            })
+    }
+}
+
+/// A config, which is JSON for the strategy.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Config(serde_json::Map<String, serde_json::Value>);
+
+impl Config {
+    pub(super) fn into_json(self) -> String {
+        serde_json::Value::Object(self.0).to_string()
+    }
+}
+
+/// Returns who else may write a file, as text for an error; `None` if only its owner may, who is this user or root.
+#[cfg(unix)]
+pub(super) fn who_else_writes(metadata: &Metadata) -> Option<String> {
+    use std::os::unix::fs::MetadataExt as _;
+    let owner = metadata.uid();
+    if owner != rustix::process::geteuid().as_raw() && owner != 0 {
+        return Some(format!("belongs to another user (number {owner})"));
+    }
+    (metadata.mode() & 0o002 != 0)
+        .then(|| "may be written by every user of this machine".to_owned())
+}
+
+/// Other systems have no such permissions.
+#[cfg(not(unix))]
+pub(super) fn who_else_writes(_: &Metadata) -> Option<String> {
+    None
+}

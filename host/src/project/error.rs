@@ -1,0 +1,141 @@
+//! Errors of `baler.toml` and of the strategies in it.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::content_hash::ContentHash;
+use crate::error::with_causes;
+use crate::strategy::{ConfigError, LoadError};
+
+/// Error of reading `baler.toml`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProjectError {
+    /// The file cannot be read.
+    #[error("cannot read `{}`", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Error of the system.
+        #[source]
+        source: io::Error,
+    },
+    /// Another user could change which strategies run.
+    #[error(
+        "`{}` {problem}, who could choose which strategies run: make it yours alone, or name another file",
+        path.display()
+    )]
+    NotOwned {
+        /// The file.
+        path: PathBuf,
+        /// Who owns it or may write to it.
+        problem: String,
+    },
+    /// The file is too large.
+    #[error("`{}` has more than {limit} bytes, which no list of strategies needs", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Limit in bytes.
+        limit: usize,
+    },
+    /// The file is not UTF-8.
+    #[error("`{}` is not UTF-8 text from byte {offset} on", path.display())]
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// Offset of the first byte that is not UTF-8.
+        offset: usize,
+    },
+    /// The file is not TOML, or not of this form.
+    #[error("`{}` is not valid: {message}", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// The place, with its line, and what is wrong there. It quotes the file.
+        message: String,
+    },
+}
+
+/// Error of loading a strategy of `baler.toml`. No code of it ran, unless its config is wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ListedError {
+    /// No strategy of this name is listed.
+    #[error("`{}` lists no strategy `{name}`", file.display())]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The file `baler.toml`.
+        file: PathBuf,
+    },
+    /// The policy requires a digest.
+    #[error(
+        "`{name}` has no digest, and `{}` requires one: after you checked the file, add `digest = \"{found}\"`",
+        file.display()
+    )]
+    NoDigest {
+        /// The name.
+        name: String,
+        /// The file `baler.toml`.
+        file: PathBuf,
+        /// Hash of the file of the strategy.
+        found: ContentHash,
+    },
+    /// The file of the strategy is another one than was listed.
+    #[error(
+        "the file of `{name}` has changed: `{}` expects {expected}, and `{}` has {found}; restore the file, or change the digest after you checked the new one",
+        file.display(), path.display()
+    )]
+    Changed {
+        /// The name.
+        name: String,
+        /// The file `baler.toml`.
+        file: PathBuf,
+        /// The file of the strategy.
+        path: PathBuf,
+        /// The digest in `baler.toml`.
+        expected: ContentHash,
+        /// Hash of the file.
+        found: ContentHash,
+    },
+    /// The file of the strategy cannot be read.
+    #[error("cannot read `{}`, the file of `{name}`", path.display())]
+    Io {
+        /// The name.
+        name: String,
+        /// The file of the strategy.
+        path: PathBuf,
+        /// Error of the system.
+        #[source]
+        source: io::Error,
+    },
+    /// The component cannot be loaded.
+    #[error("cannot use `{name}`")]
+    Load {
+        /// The name.
+        name: String,
+        /// The error.
+        #[source]
+        source: LoadError,
+    },
+    /// The config in `baler.toml` does not fit the strategy.
+    #[error("the config of `{name}` in `{}` does not fit", file.display())]
+    Config {
+        /// The name.
+        name: String,
+        /// The file `baler.toml`.
+        file: PathBuf,
+        /// The error.
+        #[source]
+        source: ConfigError,
+    },
+}
+
+impl ListedError {
+    /// Returns the message with all its causes, as one text. It may quote the component.
+    #[must_use]
+    pub fn with_causes(&self) -> String {
+        with_causes(self)
+    }
+}

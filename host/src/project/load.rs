@@ -1,0 +1,86 @@
+//! Loads the strategies of `baler.toml`.
+
+use baler_files::{Links, open_regular, read_within};
+
+use super::{Listed, ListedError, Permit, Project};
+use crate::content_hash::ContentHash;
+use crate::host::Host;
+use crate::limits::Limits;
+use crate::strategy::{LoadError, Strategy};
+
+impl Listed {
+    /// Reads the file of the strategy, and checks that it is the one that was listed.
+    ///
+    /// # Errors
+    /// The file cannot be read, has another hash, or has no digest although the policy requires one.
+    pub fn read(&self, project: &Project, limit: usize) -> Result<Vec<u8>, ListedError> {
+        let cannot_read = |source| ListedError::Io {
+            name: self.name.clone(),
+            path: self.path.clone(),
+            source,
+        };
+        let shown = self.path.display().to_string();
+        let file = open_regular(&self.path, Links::Followed, &shown).map_err(cannot_read)?;
+        let file = file.ok_or_else(|| cannot_read(std::io::ErrorKind::NotFound.into()))?;
+        let bytes = file.metadata().map_err(cannot_read)?.len();
+        let read = read_within(file, limit).map_err(cannot_read)?;
+        let wasm = read.ok_or_else(|| ListedError::Load {
+            name: self.name.clone(),
+            source: LoadError::TooLarge {
+                bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+                limit,
+            },
+        })?;
+        let found = ContentHash::of(&wasm);
+        match self.digest {
+            Some(expected) if expected != found => Err(ListedError::Changed {
+                name: self.name.clone(),
+                file: project.file.clone(),
+                path: self.path.clone(),
+                expected,
+                found,
+            }),
+            None if project.policy.without_digest == Permit::Refuse => Err(ListedError::NoDigest {
+                name: self.name.clone(),
+                file: project.file.clone(),
+                found,
+            }),
+            _ => Ok(wasm),
+        }
+    }
+}
+
+impl Host {
+    /// Loads a strategy of `baler.toml` with its config and limits. A model that it may ask
+    /// ([`Listed::may_ask_model`]) is granted with [`Strategy::with_model`].
+    ///
+    /// # Errors
+    /// No strategy of this name is listed; its file cannot be read, is not the listed one or cannot be used; or its
+    /// config does not fit.
+    pub async fn load_listed(
+        &self,
+        project: &Project,
+        name: &str,
+    ) -> Result<Strategy, ListedError> {
+        let listed = project.strategy(name).ok_or_else(|| ListedError::Unknown {
+            name: name.to_owned(),
+            file: project.file.clone(),
+        })?;
+        let wasm = listed.read(project, self.limits().component_bytes)?;
+        let strategy = self.load(name, &wasm).await;
+        let strategy = strategy.map_err(|source| ListedError::Load {
+            name: name.to_owned(),
+            source,
+        })?;
+        let strategy = strategy.with_limits(listed.limits(Limits::default()));
+        let Some(config) = listed.config() else {
+            return Ok(strategy);
+        };
+        let configured = self.configure(strategy, config).await;
+        configured.map_err(|source| ListedError::Config {
+            name: name.to_owned(),
+            file: project.file.clone(),
+            source,
+        })
+    }
+}

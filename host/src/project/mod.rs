@@ -1,0 +1,247 @@
+//! `baler.toml`: the strategies that a project uses, by name, and what each of them may do.
+//!
+//! ```toml
+//! [strategies.keep-newest]
+//! source = { path = "strategies/keep-newest.wasm" }   # relative to this file
+//! digest = "sha256:9f2c…"                             # of the .wasm file; another file is refused
+//! grant = ["model"]                                   # nothing without this line
+//! config = { units = 40 }
+//! limits = { memory-mib = 64, timeout-ms = 2000, fuel = 4000000000 }
+//!
+//! [policy]
+//! unlisted = "refuse"                                 # only these strategies and those that ship with baler
+//! digests = "required"
+//! wasi = "refuse"
+//! plans = { rewrite-outputs = false }                 # what plans may do: see `Policy`
+//! ```
+//!
+//! Every table and key may be left out. An unknown key is an error.
+
+mod document;
+mod error;
+mod load;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use baler_files::{Links, open_regular, read_within};
+
+use document::{Document, Entry};
+pub use document::{Grant, Permit};
+pub use error::{ListedError, ProjectError};
+
+use crate::content_hash::ContentHash;
+use crate::limits::Limits;
+use crate::request::Policy;
+
+/// Name of the file.
+pub const FILE_NAME: &str = "baler.toml";
+
+/// Maximum bytes of the file.
+const MAX_BYTES: usize = 1 << 20;
+
+/// The strategies of a project and its policy, as `baler.toml` says.
+///
+/// ```
+/// use baler_host::project::Project;
+///
+/// let text = "[strategies.keep-newest]\nsource = { path = 'keep-newest.wasm' }";
+/// let project = Project::parse(text, "/srv/agent/baler.toml".as_ref())?;
+/// let listed = project.strategy("keep-newest").expect("it is listed");
+/// assert_eq!(listed.path(), std::path::Path::new("/srv/agent/keep-newest.wasm"));
+/// assert!(!listed.may_ask_model());
+/// # Ok::<(), baler_host::project::ProjectError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Project {
+    file: PathBuf,
+    strategies: BTreeMap<String, Listed>,
+    policy: ProjectPolicy,
+}
+
+/// A strategy in `baler.toml`.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    name: String,
+    path: PathBuf,
+    digest: Option<ContentHash>,
+    grants: Vec<Grant>,
+    config: Option<String>,
+    limits: document::Limits,
+}
+
+/// What `baler.toml` allows for all strategies.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProjectPolicy {
+    /// Strategies that are files or URLs and are not listed. Default: allowed.
+    pub unlisted: Permit,
+    /// Listed strategies without a digest. Default: allowed.
+    pub without_digest: Permit,
+    /// Components that import WASI. Default: allowed.
+    pub wasi: Permit,
+    /// What plans may do.
+    pub plans: Policy,
+}
+
+impl Project {
+    /// Reads the `baler.toml` of the folder `start`, or of the closest folder above it that has one. `None` if there
+    /// is none.
+    ///
+    /// # Errors
+    /// The file cannot be read or is not valid, or another user owns it or may write to it.
+    pub fn find(start: &Path) -> Result<Option<Self>, ProjectError> {
+        let start = std::path::absolute(start).map_err(|source| ProjectError::Io {
+            path: start.to_owned(),
+            source,
+        })?;
+        for folder in start.ancestors() {
+            let file = folder.join(FILE_NAME);
+            if std::fs::symlink_metadata(&file).is_ok() {
+                return Self::read(&file).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads a file in the form of `baler.toml`.
+    ///
+    /// # Errors
+    /// The file cannot be read or is not valid, or another user owns it or may write to it: whoever writes it
+    /// decides which strategies run.
+    pub fn read(file: &Path) -> Result<Self, ProjectError> {
+        let cannot_read = |source| ProjectError::Io {
+            path: file.to_owned(),
+            source,
+        };
+        let shown = file.display().to_string();
+        let open = open_regular(file, Links::Followed, &shown).map_err(cannot_read)?;
+        let open = open.ok_or_else(|| cannot_read(std::io::ErrorKind::NotFound.into()))?;
+        let metadata = open.metadata().map_err(cannot_read)?;
+        if let Some(problem) = document::who_else_writes(&metadata) {
+            return Err(ProjectError::NotOwned {
+                path: file.to_owned(),
+                problem,
+            });
+        }
+        let bytes = read_within(open, MAX_BYTES).map_err(cannot_read)?;
+        let bytes = bytes.ok_or_else(|| ProjectError::TooLarge {
+            path: file.to_owned(),
+            limit: MAX_BYTES,
+        })?;
+        let text = String::from_utf8(bytes).map_err(|error| ProjectError::NotUtf8 {
+            path: file.to_owned(),
+            offset: error.utf8_error().valid_up_to(),
+        })?;
+        Self::parse(&text, file)
+    }
+
+    /// Reads the text of a file. `file` is where it is: paths in it start from its folder.
+    ///
+    /// # Errors
+    /// The text is not TOML, or is not of this form, with the line and column.
+    pub fn parse(text: &str, file: &Path) -> Result<Self, ProjectError> {
+        let document: Document = toml::from_str(text).map_err(|error| ProjectError::Invalid {
+            path: file.to_owned(),
+            message: error.to_string().trim_end().to_owned(),
+        })?;
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let strategies = document.strategies.into_iter();
+        let strategies = strategies.map(|(name, entry)| {
+            let name = name.into_inner();
+            (name.clone(), Listed::new(name, entry, folder))
+        });
+        let policy = document.policy;
+        Ok(Self {
+            file: file.to_owned(),
+            strategies: strategies.collect(),
+            policy: ProjectPolicy {
+                unlisted: policy.unlisted,
+                without_digest: policy.digests.permit(),
+                wasi: policy.wasi,
+                plans: policy.plans,
+            },
+        })
+    }
+
+    /// Returns the file.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Returns the strategy with this name; `None` if none is listed.
+    #[must_use]
+    pub fn strategy(&self, name: &str) -> Option<&Listed> {
+        self.strategies.get(name)
+    }
+
+    /// Returns all strategies, by name.
+    pub fn strategies(&self) -> impl ExactSizeIterator<Item = &Listed> {
+        self.strategies.values()
+    }
+
+    /// Returns what the file allows for all strategies.
+    #[must_use]
+    pub const fn policy(&self) -> &ProjectPolicy {
+        &self.policy
+    }
+}
+
+impl Listed {
+    fn new(name: String, entry: Entry, folder: &Path) -> Self {
+        Self {
+            name,
+            path: folder.join(entry.source.path),
+            digest: entry.digest.map(document::Digest::hash),
+            grants: entry.grant,
+            config: entry.config.map(document::Config::into_json),
+            limits: entry.limits,
+        }
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the path of the `.wasm` file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the hash that the file must have; `None` if any will do.
+    #[must_use]
+    pub const fn digest(&self) -> Option<&ContentHash> {
+        self.digest.as_ref()
+    }
+
+    /// Returns whether the strategy may ask a model, if there is one.
+    #[must_use]
+    pub fn may_ask_model(&self) -> bool {
+        self.grants.contains(&Grant::Model)
+    }
+
+    /// Returns what the strategy is granted beyond reading the conversation, counting tokens and logging.
+    #[must_use]
+    pub fn grants(&self) -> &[Grant] {
+        &self.grants
+    }
+
+    /// Returns the config as JSON text; `None` if it has none.
+    #[must_use]
+    pub fn config(&self) -> Option<&str> {
+        self.config.as_deref()
+    }
+
+    /// Returns `base` with the limits that the file sets.
+    #[must_use]
+    pub fn limits(&self, base: Limits) -> Limits {
+        self.limits.over(base)
+    }
+}
+
+#[cfg(test)]
+mod tests;

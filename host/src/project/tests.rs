@@ -1,0 +1,265 @@
+use super::*;
+use crate::host::Host;
+
+const FILE: &str = "/srv/harbour/baler.toml";
+
+fn parse(text: &str) -> Result<Project, ProjectError> {
+    Project::parse(text, Path::new(FILE))
+}
+
+#[test]
+fn parse_reads_what_the_documentation_shows() {
+    let digest = "ab".repeat(32);
+    let text = format!(
+        r#"
+        [strategies.keep-newest]
+        source = {{ path = "strategies/keep-newest.wasm" }}
+        digest = "sha256:{digest}"
+        grant = ["model"]
+        config = {{ units = 40, "潮" = [1.5, true] }}
+        limits = {{ memory-mib = 32, timeout-ms = 500, fuel = 1000 }}
+
+        [strategies.plain]
+        source = {{ path = "/opt/plain.wasm" }}
+
+        [policy]
+        unlisted = "refuse"
+        digests = "required"
+        wasi = "refuse"
+        plans = {{ rewrite-outputs = false }}
+        "#
+    );
+    let project = parse(&text).expect("valid");
+    let names: Vec<&str> = project.strategies().map(Listed::name).collect();
+    assert_eq!(names, ["keep-newest", "plain"]);
+    let listed = project.strategy("keep-newest").expect("listed");
+    assert_eq!(
+        listed.path(),
+        Path::new("/srv/harbour/strategies/keep-newest.wasm")
+    );
+    assert_eq!(listed.digest().map(ContentHash::hex), Some(digest));
+    assert!(listed.may_ask_model());
+    let config: serde_json::Value =
+        serde_json::from_str(listed.config().expect("one")).expect("JSON");
+    assert_eq!(config, serde_json::json!({"units": 40, "潮": [1.5, true]}));
+    let limits = listed.limits(Limits::default());
+    assert_eq!((limits.memory, limits.fuel), (32 << 20, 1_000));
+    assert_eq!(limits.time.as_millis(), 500);
+    assert_eq!(limits.host_calls, Limits::default().host_calls);
+
+    let plain = project.strategy("plain").expect("listed");
+    assert_eq!(plain.path(), Path::new("/opt/plain.wasm"));
+    assert!(plain.grants().is_empty() && plain.config().is_none() && plain.digest().is_none());
+    assert_eq!(plain.limits(Limits::default()), Limits::default());
+    assert_eq!(
+        *project.policy(),
+        ProjectPolicy {
+            unlisted: Permit::Refuse,
+            without_digest: Permit::Refuse,
+            wasi: Permit::Refuse,
+            plans: Policy::default().with_rewrite_outputs(false),
+        }
+    );
+    let empty = parse("").expect("valid");
+    assert_eq!(
+        (empty.strategies().len(), empty.policy()),
+        (0, &ProjectPolicy::default())
+    );
+}
+
+#[test]
+fn parse_names_the_place_and_what_was_expected() {
+    let source = "source = { path = \"a.wasm\" }";
+    for (text, place, expected) in [
+        (
+            "[strategies.a]\nsourc = 1",
+            "line 2, column 1",
+            "unknown field `sourc`",
+        ),
+        (
+            "[strategies.a]\ngrant = []",
+            "line 1, column 1",
+            "missing field `source`",
+        ),
+        (
+            "[strategies.a]\nsource = { url = \"x\" }",
+            "line 2",
+            "unknown field `url`, expected `path`",
+        ),
+        (
+            &format!("[strategies.a]\n{source}\ndigest = \"sha256:12\""),
+            "line 3, column 10",
+            "64 hex digits",
+        ),
+        (
+            &format!("[strategies.a]\n{source}\ngrant = [\"files\"]"),
+            "line 3",
+            "expected `model`",
+        ),
+        (
+            &format!("[strategies.a]\n{source}\nlimits = {{ memory-mib = 0 }}"),
+            "line 3",
+            "expected 1 to 256 MiB, found 0",
+        ),
+        (
+            &format!("[strategies.a]\n{source}\nlimits = {{ timeout-ms = -1 }}"),
+            "line 3",
+            "invalid value",
+        ),
+        (
+            &format!("[strategies.a]\n{source}\nlimits = {{ timeout-ms = 90000000 }}"),
+            "line 3",
+            "a day",
+        ),
+        (
+            &format!("[strategies.\"a b\"]\n{source}"),
+            "line 1",
+            "expected the name of a strategy",
+        ),
+        (
+            &format!("[strategies.\"native:digest\"]\n{source}"),
+            "line 1",
+            "expected the name of a strategy",
+        ),
+        (
+            &format!("[strategies.\"a.wasm\"]\n{source}"),
+            "line 1",
+            "not ending in `.wasm`",
+        ),
+        (
+            "[policy]\nwasi = \"maybe\"",
+            "line 2, column 8",
+            "expected `allow` or `refuse`",
+        ),
+        (
+            "[policy]\nplans = { rewrite-all = true }",
+            "line 2",
+            "unknown field `rewrite-all`",
+        ),
+        ("[strategies", "line 1", ""),
+        ("a = 1", "line 1, column 1", "unknown field `a`"),
+    ] {
+        let error = parse(text).expect_err(text).to_string();
+        assert!(error.contains(FILE), "{text}: {error}");
+        assert!(error.contains(place), "{text}: {error}");
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}
+
+#[test]
+fn find_takes_the_closest_file_above() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let below = folder.path().join("agent/src");
+    std::fs::create_dir_all(&below).expect("folders");
+    std::fs::write(
+        folder.path().join(FILE_NAME),
+        "[strategies.a]\nsource = { path = 'a.wasm' }",
+    )
+    .expect("writes");
+    let found = Project::find(&below).expect("valid").expect("found");
+    assert_eq!(found.file(), folder.path().join(FILE_NAME));
+    std::fs::write(folder.path().join("agent").join(FILE_NAME), "").expect("writes");
+    let found = Project::find(&below).expect("valid").expect("found");
+    assert_eq!(found.file(), folder.path().join("agent").join(FILE_NAME));
+}
+
+#[test]
+#[cfg(unix)]
+fn read_refuses_what_is_no_file_of_this_user() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join(FILE_NAME);
+    let told = |expected: &str| {
+        let error = Project::read(&file).expect_err(expected);
+        let error = crate::error::with_causes(&error);
+        assert!(error.contains(expected), "{error}");
+    };
+    told("cannot read");
+    std::fs::write(&file, "").expect("writes");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).expect("a mode");
+    told("may be written by every user");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("a mode");
+    std::fs::write(&file, b"a = \"\xff\"").expect("writes");
+    told("not UTF-8 text from byte 5 on");
+    std::fs::write(&file, vec![b'#'; MAX_BYTES + 1]).expect("writes");
+    told("has more than");
+    std::fs::remove_file(&file).expect("removes");
+    std::fs::create_dir(&file).expect("a folder");
+    told("found a folder");
+}
+
+#[tokio::test]
+async fn load_listed_refuses_another_file_than_the_listed_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let window = baler_strategies::by_name("sliding-window")
+        .expect("it ships with baler")
+        .wasm;
+    let trim = baler_strategies::by_name("trim")
+        .expect("it ships with baler")
+        .wasm;
+    std::fs::write(folder.path().join("window.wasm"), window).expect("writes");
+    let host = Host::builder().without_archive().build().expect("a host");
+    let file = folder.path().join(FILE_NAME);
+    let hash = ContentHash::of(window);
+    let project = |more: &str, policy: &str| {
+        let text = format!(
+            "[strategies.window]\nsource = {{ path = 'window.wasm' }}\n{more}\n[policy]\n{policy}"
+        );
+        Project::parse(&text, &file).expect("valid")
+    };
+    let listed = project(
+        &format!("digest = '{hash}'\nconfig = {{ keep = {{ units = 3 }} }}"),
+        "digests = 'required'",
+    );
+    let strategy = host.load_listed(&listed, "window").await.expect("loads");
+    assert_eq!(
+        (strategy.name(), strategy.config()),
+        ("window", Some(r#"{"keep":{"units":3}}"#))
+    );
+
+    let error = host
+        .load_listed(&listed, "windows")
+        .await
+        .expect_err("not listed");
+    assert!(
+        error.to_string().contains("lists no strategy `windows`"),
+        "{error}"
+    );
+    let bad = project("config = { keep = 'all' }", "");
+    let error = host
+        .load_listed(&bad, "window")
+        .await
+        .expect_err("a bad config");
+    assert!(
+        error.with_causes().contains("/keep"),
+        "{}",
+        error.with_causes()
+    );
+    let open = project("", "digests = 'required'");
+    let error = host
+        .load_listed(&open, "window")
+        .await
+        .expect_err("no digest");
+    assert!(
+        error.to_string().contains(&format!("digest = \"{hash}\"")),
+        "{error}"
+    );
+
+    std::fs::write(folder.path().join("window.wasm"), trim).expect("writes");
+    let error = host
+        .load_listed(&listed, "window")
+        .await
+        .expect_err("another file")
+        .to_string();
+    let other = ContentHash::of(trim);
+    assert!(
+        error.contains(&hash.to_string()) && error.contains(&other.to_string()),
+        "{error}"
+    );
+    std::fs::remove_file(folder.path().join("window.wasm")).expect("removes");
+    let error = host
+        .load_listed(&listed, "window")
+        .await
+        .expect_err("no file");
+    assert!(error.to_string().contains("cannot read"), "{error}");
+}

@@ -1,0 +1,279 @@
+//! `baler.toml`: strategies by name, what they may do, and what becomes of files that changed.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Bench, example};
+
+const HASH_OF: fn(&str) -> String = |shown| {
+    let at = shown.find("sha256:").expect("a hash");
+    shown[at..at + 71].to_owned()
+};
+
+/// A bench with the strategy `window.wasm` and its hash.
+fn bench() -> (Bench, String) {
+    let bench = Bench::new();
+    let window = baler_strategies::by_name("sliding-window").expect("it ships with baler");
+    bench.file("window.wasm", window.wasm);
+    let shown = bench.run(&["introspect", "window.wasm"]).ends(0).stdout;
+    (bench, HASH_OF(&shown))
+}
+
+#[test]
+fn a_listed_strategy_is_used_by_its_name_with_its_config_and_limits() {
+    let (bench, hash) = bench();
+    let list = |more: &str| {
+        let entry = "source = { path = 'window.wasm' }";
+        bench.file(
+            "baler.toml",
+            format!("[strategies.recent]\n{entry}\ndigest = '{hash}'\n{more}"),
+        );
+    };
+    let week = example("plan-a-week.openai.json");
+    let removed = |more: &[&str]| -> Value {
+        let arguments = [
+            &[
+                "compact",
+                &week,
+                "--strategy",
+                "recent",
+                "--json",
+                "--budget",
+                "70%",
+            ],
+            more,
+        ]
+        .concat();
+        let ran = bench.run(&arguments).ends(0);
+        let value: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        let attempt = &value["receipt"]["attempts"][0];
+        assert_eq!(attempt["strategy"], "recent");
+        assert_eq!(attempt["component"]["content-hash"], hash.as_str());
+        attempt["metrics"].clone()
+    };
+    list("limits = { timeout-ms = 3000 }");
+    let many = removed(&[]);
+    list("config = { keep = { units = 2 } }");
+    let few = removed(&[]);
+    assert_ne!(many, few, "the config of the list counts");
+    assert_eq!(
+        removed(&["--config", "{}"]),
+        many,
+        "a config that is typed counts more"
+    );
+    let shown = bench.run(&["introspect", "recent"]).ends(0).stdout;
+    assert!(
+        shown.contains("its digest is right; granted: nothing"),
+        "{shown}"
+    );
+    let shown = bench.run(&["strategies"]).ends(0).stdout;
+    assert!(
+        shown.contains("recent  ") && shown.contains("its digest is right"),
+        "{shown}"
+    );
+    // Below the folder of the list, and with `--project off`.
+    fs::create_dir(bench.path("below")).expect("a folder");
+    let mut command = bench.command();
+    command
+        .current_dir(bench.path("below"))
+        .args(["introspect", "recent"]);
+    assert!(command.output().expect("runs").status.success());
+    let ran = bench
+        .run(&["introspect", "recent", "--project", "off"])
+        .ends(2);
+    assert!(
+        ran.stderr.contains("no strategy is called `recent`"),
+        "{}",
+        ran.stderr
+    );
+
+    list("limits = { fuel = 10 }");
+    let ran = bench.run(&["compact", &week, "-s", "recent"]).ends(4);
+    assert!(
+        ran.stderr.contains("it used up its fuel: the limit is 10"),
+        "{}",
+        ran.stderr
+    );
+    bench
+        .run(&["compact", &week, "-s", "recent", "--fuel", "100000000"])
+        .ends(0);
+}
+
+#[test]
+fn a_changed_file_is_refused_with_both_digests() {
+    let (bench, hash) = bench();
+    bench.file(
+        "baler.toml",
+        format!("[strategies.recent]\nsource = {{ path = 'window.wasm' }}\ndigest = '{hash}'"),
+    );
+    bench.run(&["introspect", "recent"]).ends(0);
+    let trim = baler_strategies::by_name("trim").expect("it ships with baler");
+    bench.file("window.wasm", trim.wasm);
+    let other = HASH_OF(&bench.run(&["introspect", "trim"]).ends(0).stdout);
+    let week = example("plan-a-week.openai.json");
+    for arguments in [
+        &["introspect", "recent"][..],
+        &["compact", &week, "-s", "recent", "-o", "out.json"],
+    ] {
+        let ran = bench.run(arguments).ends(2);
+        assert!(
+            ran.stderr.contains(&hash) && ran.stderr.contains(&other),
+            "{}",
+            ran.stderr
+        );
+        assert!(!bench.path("out.json").exists());
+    }
+    let shown = bench.run(&["strategies", "--json"]).ends(0).stdout;
+    let list: Value = serde_json::from_str(&shown).expect("JSON");
+    let listed = list
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|one| one["name"] == "recent")
+        .expect("listed");
+    assert_eq!(listed["usable"], false);
+    assert!(
+        listed["description"]
+            .as_str()
+            .expect("text")
+            .contains("has changed"),
+        "{listed}"
+    );
+}
+
+#[test]
+fn a_strategy_gets_a_model_only_if_the_list_grants_it() {
+    let bench = Bench::new();
+    bench.file(
+        "asks.wasm",
+        baler_strategies::by_name("summarize")
+            .expect("it ships with baler")
+            .wasm,
+    );
+    let week = example("plan-a-week.openai.json");
+    let compact = |grant: &str| {
+        bench.file(
+            "baler.toml",
+            format!("[strategies.asks]\nsource = {{ path = 'asks.wasm' }}\n{grant}"),
+        );
+        bench.run(&[
+            "compact",
+            &week,
+            "-s",
+            "asks",
+            "--model",
+            "http://localhost:9/v1#none",
+            "--dry-run",
+        ])
+    };
+    let ran = compact("").ends(2);
+    assert!(
+        ran.stderr
+            .contains("does not grant it one: add `grant = [\"model\"]`"),
+        "{}",
+        ran.stderr
+    );
+    // Nothing answers there, so the next strategy runs.
+    let ran = compact("grant = ['model']");
+    assert!([3, 4].contains(&ran.code), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("does not grant"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_policy_counts_for_all_strategies() {
+    let (bench, hash) = bench();
+    bench.file("dice.wasm", baler_hostile_guests::WASI_THROWS_DICE.wasm);
+    let week = example("plan-a-week.openai.json");
+    let list = |entry: &str, policy: &str| {
+        bench.file("baler.toml", format!("[strategies.recent]\nsource = {{ path = 'window.wasm' }}\n{entry}\n[policy]\n{policy}"));
+    };
+    list("", "unlisted = 'refuse'");
+    for named in ["./window.wasm", "dice.wasm", "http://localhost:9"] {
+        let ran = bench.run(&["compact", &week, "-s", named]).ends(2);
+        assert!(ran.stderr.contains("is not listed in"), "{}", ran.stderr);
+    }
+    bench
+        .run(&["compact", &week, "-s", "recent", "--dry-run"])
+        .ends(0);
+    bench
+        .run(&["compact", &week, "-s", "tiered", "--dry-run"])
+        .ends(0);
+
+    list("", "digests = 'required'");
+    let ran = bench.run(&["compact", &week, "-s", "recent"]).ends(2);
+    assert!(
+        ran.stderr.contains(&format!("add `digest = \"{hash}\"`")),
+        "{}",
+        ran.stderr
+    );
+
+    list("", "wasi = 'refuse'");
+    let ran = bench.run(&["introspect", "dice.wasm"]).ends(2);
+    assert!(
+        ran.stderr.contains("WASI is refused here"),
+        "{}",
+        ran.stderr
+    );
+    bench
+        .run(&["introspect", "dice.wasm", "--project", "off"])
+        .ends(0);
+
+    // Without other words and excerpts, no output is cut.
+    let bug = example("fix-a-bug.openai.json");
+    let cut = || {
+        let ran = bench.run(&[
+            "compact",
+            &bug,
+            "-s",
+            "tiered",
+            "--json",
+            "--budget",
+            "80%",
+            "--dry-run",
+        ]);
+        let value: Value = serde_json::from_str(&ran.ends(0).stdout).expect("JSON");
+        value["receipt"]["units"]["rewritten"]
+            .as_u64()
+            .expect("a number")
+    };
+    list("", "");
+    assert!(cut() > 0);
+    list("", "plans = { rewrite-outputs = false, excerpts = false }");
+    assert_eq!(cut(), 0);
+}
+
+#[test]
+fn a_list_that_is_not_one_is_refused_with_the_place() {
+    let bench = Bench::new();
+    let source = "source = { path = 'a.wasm' }";
+    for (text, told) in [
+        (
+            format!("[strategies.a]\n{source}\ngrants = []"),
+            "line 3, column 1",
+        ),
+        (
+            format!("[strategies.tiered]\n{source}"),
+            "which is the name of one that ships with baler",
+        ),
+        ("[strategies".to_owned(), "line 1, column 12"),
+    ] {
+        bench.file("baler.toml", &text);
+        for command in [&["strategies"][..], &["introspect", "trim"]] {
+            let ran = bench.run(command).ends(2);
+            assert!(
+                ran.stderr.contains(told) && ran.stderr.contains("baler.toml"),
+                "{text}: {}",
+                ran.stderr
+            );
+        }
+    }
+    let ran = bench
+        .run(&["strategies", "--project", "nowhere.toml"])
+        .ends(2);
+    assert!(
+        ran.stderr.contains("cannot read `nowhere.toml`"),
+        "{}",
+        ran.stderr
+    );
+}
