@@ -14,7 +14,7 @@ use std::time::Instant;
 use baler_generated::{Choices, Kind, conversation};
 use baler_host::receipt::Attempt;
 use baler_host::strategy::Permission;
-use baler_host::{Budget, Compiler, Conversation, Host, Request, Strategy};
+use baler_host::{Budget, Compiler, Conversation, Host, HostBuilder, Request, Strategy};
 
 /// A component in a folder of them.
 struct Guest {
@@ -49,13 +49,20 @@ fn guests(of_hostile: bool) -> Vec<Guest> {
     guests
 }
 
-fn host(state: &Path) -> Host {
-    Host::builder()
-        .state(state)
+/// A host. All share a state folder next to the components, so that each component is compiled once.
+fn host() -> Host {
+    builder().build().expect("a host")
+}
+
+fn builder() -> HostBuilder {
+    let folder = std::env::var_os("BALER_LANGUAGES").unwrap_or_default();
+    let builder = Host::builder()
         .without_archive()
-        .compiler(Compiler::Program(env!("CARGO_BIN_EXE_baler").into()))
-        .build()
-        .expect("a host")
+        .compiler(Compiler::Program(env!("CARGO_BIN_EXE_baler").into()));
+    if folder.is_empty() {
+        return builder;
+    }
+    builder.state(Path::new(&folder).join("state"))
 }
 
 async fn load(host: &Host, guest: &Guest) -> Strategy {
@@ -97,8 +104,7 @@ async fn compact(
 #[tokio::test]
 async fn all_languages_give_the_same_result_every_time() {
     let guests = guests(false);
-    let state = tempfile::tempdir().expect("a folder");
-    let plain = host(state.path());
+    let plain = host();
     let mut strategies = Vec::new();
     for guest in &guests {
         let strategy = load(&plain, guest).await;
@@ -132,12 +138,7 @@ async fn all_languages_give_the_same_result_every_time() {
         let format = kind.name().parse().expect("the host knows the format");
         for seed in 0..4 {
             let made = conversation(kind, 60, &mut Choices::from_seed(seed));
-            let host = Host::builder()
-                .state(state.path())
-                .format(format)
-                .without_archive()
-                .build()
-                .expect("a host");
+            let host = builder().format(format).build().expect("a host");
             let conversation = host.read(made.document()).expect("reads");
             for (share, config) in [(0.1, None), (0.5, None), (0.9, Some(r#"{"units": 3}"#))] {
                 let request = Request::new(Budget::Share(share)).with_verify(true);
@@ -182,8 +183,7 @@ async fn result(
 /// A thousand units: what each takes for them.
 #[tokio::test]
 async fn all_languages_plan_a_thousand_units() {
-    let state = tempfile::tempdir().expect("a folder");
-    let host = host(state.path());
+    let host = host();
     let made = conversation(Kind::ALL[0], 1_600, &mut Choices::from_seed(1));
     let conversation = host.read(made.document()).expect("reads");
     for guest in guests(false) {
@@ -210,8 +210,7 @@ async fn all_languages_plan_a_thousand_units() {
 /// Guests in these languages that loop, recurse and eat memory, as their config says.
 #[tokio::test]
 async fn hostile_guests_of_all_languages_end_as_faults_or_failures() {
-    let state = tempfile::tempdir().expect("a folder");
-    let host = host(state.path());
+    let host = host();
     let made = conversation(Kind::ALL[0], 60, &mut Choices::from_seed(7));
     let conversation = host.read(made.document()).expect("reads");
     for guest in guests(true) {
