@@ -1,4 +1,5 @@
-//! Builds the SDK's example as a component: a strategy whose `should-compact` looks at every unit.
+//! Builds two of the SDK's examples as components: a strategy whose `should-compact` looks at every unit, and one that
+//! reads every message.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,7 +33,7 @@ fn build() -> Result<(), String> {
         &sdk,
         &PathBuf::from(out_dir),
         Kind::Examples,
-        &["keep-last"],
+        &["keep-last", "excerpt-outputs"],
     )?;
     Ok(())
 }

@@ -11,11 +11,16 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use baler_host::{Budget, Host, Pins, Request, Strategy};
-use baler_strategy::Strategy as _;
-use baler_strategy::testing::Recording;
+use baler_strategy::testing::{self, Recording};
+use baler_strategy::{NoConfig, Strategy as _};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use serde_json::json;
 use sliding_window::SlidingWindow;
 use tokio::runtime::Runtime;
+
+#[path = "../../guest-strategies/sdk/examples/excerpt-outputs.rs"]
+mod excerpt_outputs;
+use excerpt_outputs::ExcerptOutputs;
 
 fn runtime() -> Runtime {
     tokio::runtime::Builder::new_current_thread()
@@ -87,5 +92,58 @@ fn plans(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, empty_call, plans);
+/// Measures a strategy that reads every message of 4 MB, next to the same code compiled natively. No line is worth keeping,
+/// so all it does is read.
+fn reading(criterion: &mut Criterion) {
+    const STEPS: usize = 2_000;
+    let text = "a line of what the tool returned, of no interest\n".repeat(42);
+    let mut messages = vec![json!({"role": "user", "content": "Look at it all."})];
+    let mut recording = Recording::new().user("Look at it all.");
+    for step in 0..STEPS {
+        let id = format!("call_{step}");
+        let call =
+            json!({"id": id, "type": "function", "function": {"name": "look", "arguments": "{}"}});
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
+        recording = recording.step("", [testing::call("look", "{}", &text)]);
+    }
+    messages.push(json!({"role": "user", "content": "And?"}));
+    let recording = recording.user("And?");
+    let (host, runtime) = (Host::builder().build().expect("a host"), runtime());
+    let wasm = include_bytes!(concat!(env!("OUT_DIR"), "/excerpt-outputs.wasm"));
+    let strategy = runtime
+        .block_on(host.load("excerpt-outputs", wasm))
+        .expect("loads");
+    let document = json!({"model": "gpt-4o", "messages": messages}).to_string();
+    let conversation = host.read(document).expect("reads");
+    let request = Request::default().with_budget(Budget::Share(0.5));
+    let mut group = criterion.benchmark_group("reads 4 MB");
+    group.sample_size(20);
+    group.bench_function("guest", |bencher| {
+        bencher.iter_custom(|iterations| {
+            (0..iterations)
+                .map(|_| {
+                    let chain = std::slice::from_ref(&strategy);
+                    let compaction = runtime
+                        .block_on(host.compact(black_box(&conversation), chain, &request))
+                        .expect("no archive that could fail");
+                    let attempt = &compaction.receipt().attempts[0];
+                    assert_eq!(attempt.result.code(), "declined");
+                    Duration::from_micros(attempt.usage.time_us)
+                })
+                .sum()
+        });
+    });
+    let situation = recording.situation(recording.situation(0).used / 2);
+    group.bench_function("native", |bencher| {
+        bencher.iter(|| {
+            let conversation = baler_strategy::Conversation::new(black_box(&recording));
+            ExcerptOutputs::compact(&conversation, &situation, &NoConfig::default())
+                .expect("it has an answer")
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, empty_call, plans, reading);
 criterion_main!(benches);

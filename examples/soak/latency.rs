@@ -38,6 +38,10 @@ impl Latencies {
         self.calls += other.calls;
     }
 
+    pub(crate) const fn calls(&self) -> u64 {
+        self.calls
+    }
+
     fn quantile(&self, share: f64) -> Duration {
         let wanted = (self.calls as f64 * share).ceil() as u64;
         let mut seen = 0;

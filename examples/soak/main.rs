@@ -92,7 +92,9 @@ async fn run() -> anyhow::Result<()> {
     anstream::println!("at the beginning: {before}");
 
     let alone = Duration::from_secs_f64(seconds as f64 * ALONE);
+    let start = Instant::now();
     let alone = work(&soak, Mix::Good, calls / 10, alone).await?;
+    let rate = alone.calls() as f64 / start.elapsed().as_secs_f64();
     soak.calls.store(0, Ordering::Relaxed);
     let start = Instant::now();
     let rest = Duration::from_secs_f64(seconds as f64 * (1.0 - ALONE));
@@ -102,7 +104,7 @@ async fn run() -> anyhow::Result<()> {
     anstream::println!("at the end:       {after}");
     let done = soak.calls.load(Ordering::Relaxed);
     anstream::println!("{done} calls, half of them hostile, in {took:.0?}");
-    anstream::println!("good alone:          {alone}");
+    anstream::println!("good alone:          {alone}, {rate:.0} a second");
     anstream::println!("good beside hostile: {mixed}");
     let slower = mixed.p99().as_secs_f64() / alone.p99().as_secs_f64();
     anstream::println!("p99 beside over p99 alone: {slower:.2} (at most {MOST_SLOWER})");

@@ -174,6 +174,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `cloud` | [`Archive::at`] for `s3://`, `gs://` and `az://` |
+//! | `wasi` | components that import WASI 0.2, with nothing behind it |
 
 #[macro_use]
 mod setters;

@@ -377,6 +377,28 @@ async fn i7_the_same_input_gives_the_same_bytes() {
     assert_eq!(results[0], results[1]);
 }
 
+/// Also of every bundled strategy alone: plan, metrics, log and fuel are the same when it is asked twice.
+#[tokio::test]
+async fn i7_every_shipped_strategy_answers_the_same_question_in_the_same_way() {
+    let host = host();
+    let mut accepted = 0;
+    for document in [chat(), anthropic()] {
+        let conversation = read(host, &document);
+        for strategy in all_strategies(host).await {
+            for share in [0.1, 0.3, 0.7] {
+                let request = crate::support::share(share).with_verify(true);
+                let chain = std::slice::from_ref(&strategy);
+                let compaction = host.compact(&conversation, chain, &request).await;
+                let compaction = compaction.expect("no archive that could fail");
+                let code = compaction.receipt().attempts[0].result.code();
+                assert_ne!(code, "not-deterministic", "{} at {share}", strategy.name());
+                accepted += usize::from(code == "accepted");
+            }
+        }
+    }
+    assert!(accepted > 20, "only {accepted} plans were accepted");
+}
+
 #[tokio::test]
 async fn i8_an_output_that_a_guest_rewrote_is_marked_as_rewritten() {
     let host = host();

@@ -2,7 +2,7 @@
 //!
 //! ```console
 //! $ cargo build --example excerpt-outputs --target wasm32-unknown-unknown --release
-//! $ wasm-tools component new target/wasm32-unknown-unknown/release/examples/excerpt_outputs.wasm -o excerpt-outputs.wasm
+//! $ baler wrap target/wasm32-unknown-unknown/release/examples/excerpt_outputs.wasm -o excerpt-outputs.wasm
 //! ```
 
 use baler_strategy::{
@@ -10,7 +10,9 @@ use baler_strategy::{
     excerpt,
 };
 
-struct ExcerptOutputs;
+/// Keeps the error lines of long tool outputs.
+#[derive(Debug)]
+pub struct ExcerptOutputs;
 
 impl Strategy for ExcerptOutputs {
     type Config = NoConfig;
