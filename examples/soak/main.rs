@@ -86,7 +86,13 @@ async fn run() -> anyhow::Result<()> {
         soak.hostile.len(),
         cores()
     );
-    // What a process takes once, such as vocabularies, arenas and the pool, is not growth.
+    // What a process takes once, such as vocabularies, arenas, the pool and an image of each component's memory, is
+    // not growth.
+    for (strategies, is_good) in [(&soak.good, true), (&soak.hostile, false)] {
+        for strategy in strategies {
+            call(&soak, strategy, is_good).await?;
+        }
+    }
     work(&soak, Mix::Half, calls / 50, Duration::ZERO).await?;
     let before = Held::now(state.path())?;
     anstream::println!("at the beginning: {before}");

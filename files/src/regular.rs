@@ -60,10 +60,12 @@ pub fn open_regular(place: &Path, links: Links, shown: &str) -> io::Result<Optio
 /// The file cannot be read.
 pub fn read_within(file: File, most: usize) -> io::Result<Option<Vec<u8>>> {
     let most = most as u64;
-    let mut content = Vec::new();
-    if file.metadata()?.len() > most {
+    let length = file.metadata()?.len();
+    if length > most {
         return Ok(None);
     }
+    // At once, and not by doubling: some files have many megabytes.
+    let mut content = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
     // The file may have grown since.
     file.take(most.saturating_add(1))
         .read_to_end(&mut content)?;

@@ -19,6 +19,17 @@ use crate::error::HostError;
 
 pub use space::{CodeSize, CompiledCode};
 
+/// Compiled code of an entry that was checked. It is not copied out of the entry: it may have 40 MB.
+#[derive(Debug)]
+pub(super) struct Code(Vec<u8>);
+
+impl Code {
+    /// Returns the code.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0[MAGIC.len() + 32..]
+    }
+}
+
 /// First bytes of every entry. The number changes with the format of entries.
 const MAGIC: &[u8] = b"baler compiled 1\n";
 
@@ -58,19 +69,19 @@ impl CodeCache {
 
     /// Returns the compiled code of the component with this hash. An entry that is missing, unreadable or
     /// corrupt is `None`, so the component is compiled again.
-    pub(super) fn get(&self, component: &ContentHash) -> Option<Vec<u8>> {
+    pub(super) fn get(&self, component: &ContentHash) -> Option<Code> {
         let file = baler_files::open_regular(&self.path(component), Links::Followed, "").ok()??;
         mark_used(&file);
         let entry = baler_files::read_within(file, MAX_ENTRY_BYTES).ok()??;
-        let code = entry
+        let is_sealed = entry
             .strip_prefix(MAGIC)
             .and_then(|sealed| sealed.split_at_checked(32))
-            .filter(|(seal, code)| **seal == self.seal(component, code))
-            .map(|(_, code)| code.to_vec());
-        if code.is_none() {
+            .is_some_and(|(seal, code)| *seal == self.seal(component, code));
+        if !is_sealed {
             tracing::warn!(%component, "the cache entry with compiled code is corrupt; compiling the component again");
+            return None;
         }
-        code
+        Some(Code(entry))
     }
 
     /// Stores compiled code, completely or not at all. A failure, such as a full disk, is logged and is no
@@ -184,7 +195,7 @@ mod tests {
         cache.put(&component(1), &[1; 1_000]);
         cache.put(&component(2), &[2; 4_000]);
         assert!(cache.get(&component(1)).is_some());
-        assert_eq!(cache.get(&component(2)), None);
+        assert!(cache.get(&component(2)).is_none());
     }
 
     #[test]
@@ -198,7 +209,7 @@ mod tests {
                         let number = round % 9;
                         let code = [number; 1_000];
                         if let Some(found) = cache.get(&component(number)) {
-                            assert_eq!(found, code);
+                            assert_eq!(found.bytes(), code);
                         } else {
                             cache.put(&component(number), &code);
                         }
@@ -231,9 +242,10 @@ mod tests {
         std::thread::spawn(move || sender.send((cache.get(&digest), cache)));
         let answer = receiver.recv_timeout(Duration::from_secs(60));
         let (found, cache) = answer.expect("get does not wait for a writer");
-        assert_eq!(found, None);
+        assert!(found.is_none());
         cache.put(&digest, b"code");
-        assert_eq!(cache.get(&digest).as_deref(), Some(&b"code"[..]));
+        let code = cache.get(&digest).expect("it was put");
+        assert_eq!(code.bytes(), b"code");
     }
 
     #[test]

@@ -201,7 +201,7 @@ impl Sandbox {
     async fn component(&self, bytes: &[u8], hash: &ContentHash) -> Result<Component, LoadError> {
         if let Some(cache) = &self.cache
             && let Some(code) = cache.get(hash)
-            && let Ok(component) = self.deserialize(&code)
+            && let Ok(component) = self.deserialize(code.bytes())
         {
             return Ok(component);
         }
