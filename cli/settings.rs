@@ -62,9 +62,13 @@ impl SandboxArguments {
             // A working folder that is gone has no file.
             None => env::current_dir().map_or(Ok(None), |folder| Project::find(&folder)),
         };
-        let project = project.map_err(Failure::wrong_use)?;
+        let project = project.map_err(|error| {
+            Failure::wrong_use(error)
+                .with_more("\n\n`--project FILE` names another list, `--project off` none.")
+        })?;
         if let Some(project) = &project {
-            let is_taken = |name: &str| baler_strategies::by_name(name).is_some();
+            let is_taken =
+                |name: &str| baler_strategies::by_name(&name.to_ascii_lowercase()).is_some();
             let mut names = project.strategies().map(Listed::name);
             if let Some(taken) = names.find(|name| is_taken(name)) {
                 return Err(Failure::wrong_use(anyhow!(
@@ -74,6 +78,16 @@ impl SandboxArguments {
             }
         }
         Ok(project)
+    }
+
+    /// The list of strategies and the files in it, which no output may replace.
+    pub(crate) fn project_files(&self) -> Vec<PathBuf> {
+        // If there is no valid list, the run ends with that error.
+        let Ok(Some(project)) = self.project() else {
+            return Vec::new();
+        };
+        let listed = project.strategies().map(|listed| listed.path().to_owned());
+        listed.chain([project.file().to_owned()]).collect()
     }
 
     /// What each guest of a chain may use.

@@ -309,6 +309,7 @@ impl CompactCommand {
             .chain(self.model.key_file())
             .chain(self.remote.token_files())
             .chain(settings::key_file(self.sandbox.state.as_deref()))
+            .chain(self.sandbox.project_files())
             .collect()
     }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context as _, anyhow};
 use baler_eval::corpus::{Corpus, Recording};
 use baler_eval::{Baseline, Evaluation, Options, RunFingerprint, SkipReason};
+use baler_host::project::Project;
 use baler_host::{Host, Pins, Strategy, conversation::tokenizers::Tokenizer};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -114,14 +115,16 @@ impl EvalCommand {
             .min(records.len())
             .max(1);
         let messages = Messages { quiet: true };
+        let project = self.sandbox.project()?;
         let settings = HostSettings {
             tokenizer: Some(Tokenizer::characters()),
             calls: Some(u32::try_from(threads).unwrap_or(u32::MAX)),
             never_quarantined: true,
+            refuses_wasi: settings::refuses_wasi(project.as_ref()),
             ..HostSettings::default()
         };
         let host = self.sandbox.host(settings, messages)?;
-        let strategies = self.strategies(&host).await?;
+        let strategies = self.strategies(&host, project.as_ref()).await?;
         let mut budgets = match self.budget.is_empty() {
             true => Options::default().budgets,
             false => self.budget.clone(),
@@ -222,6 +225,7 @@ impl EvalCommand {
         let in_use: Vec<PathBuf> = strategies
             .chain(self.remote.token_files())
             .chain(settings::key_file(self.sandbox.state.as_deref()))
+            .chain(self.sandbox.project_files())
             .collect();
         for (option, file) in &written {
             files::check_not_in_use(option, file, &in_use)?;
@@ -269,7 +273,11 @@ impl EvalCommand {
         Ok(records)
     }
 
-    async fn strategies(&self, host: &Host) -> Result<Vec<Strategy>, Failure> {
+    async fn strategies(
+        &self,
+        host: &Host,
+        project: Option<&Project>,
+    ) -> Result<Vec<Strategy>, Failure> {
         let named: Vec<&str> = if self.strategy.is_empty() {
             let native = Strategy::NATIVE.iter().copied();
             native
@@ -279,8 +287,7 @@ impl EvalCommand {
             self.strategy.iter().map(String::as_str).collect()
         };
         let mut strategies = Vec::with_capacity(named.len());
-        let project = self.sandbox.project()?;
-        let sources = chain::find_all(&named, &self.remote, project.as_ref())?;
+        let sources = chain::find_all(&named, &self.remote, project)?;
         for (name, source) in named.into_iter().zip(sources) {
             let strategy = source.load(host, &self.sandbox).await?;
             let needs_model = strategy.lacks_model() || name == "native:summarize";

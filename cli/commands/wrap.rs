@@ -1,6 +1,8 @@
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
+use baler_host::strategy::EngineLimits;
 use clap::{Args, ValueEnum};
 use wasmparser::{Parser, Payload};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
@@ -10,13 +12,13 @@ use crate::exit::{Exit, Failure};
 use crate::output::Messages;
 use crate::report::quoted;
 use crate::whole_file::WholeFile;
-use crate::{figures, files, input};
+use crate::{figures, files};
 
 /// Make a component of a core module
 ///
 /// A compiler for C, Go or Rust makes a core WebAssembly module. baler runs components. This command adds what is
 /// missing: the types of the contract, unless the module carries them, and WASI with nothing behind it, if
-/// the module imports preview 1 of WASI.
+/// the module imports preview 1 of WASI. It is for modules of your own: it runs without a sandbox.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct WrapCommand {
@@ -93,6 +95,11 @@ struct Contents {
 
 impl WrapCommand {
     pub(crate) fn exec(self) -> Result<Exit, Failure> {
+        if self.output.as_os_str() == "-" {
+            return Err(Failure::wrong_use(anyhow!(
+                "`--output` takes a file; a component is no text"
+            )));
+        }
         let in_use: Vec<PathBuf> = self.adapter.iter().cloned().collect();
         if files::is_input(&self.output, Some(&self.module)) {
             return Err(Failure::wrong_use(anyhow!(
@@ -101,11 +108,8 @@ impl WrapCommand {
             )));
         }
         files::check_not_in_use("--output", &self.output, &in_use)?;
-        let module = input::read(Some(&self.module), "wrap")?;
-        let adapter = match &self.adapter {
-            Some(adapter) => Some(input::read(Some(adapter), "wrap")?),
-            None => None,
-        };
+        let module = read(&self.module)?;
+        let adapter = self.adapter.as_deref().map(read).transpose()?;
         let output = WholeFile::create(&self.output).map_err(Failure::wrong_use)?;
         let component = self.wrapped(module, adapter).map_err(|error| {
             let module = self.module.display();
@@ -125,6 +129,16 @@ impl WrapCommand {
 
     fn wrapped(&self, mut module: Vec<u8>, adapter: Option<Vec<u8>>) -> anyhow::Result<Vec<u8>> {
         let contents = Contents::of(&module)?;
+        if contents.has_types && self.world.is_some() {
+            return Err(anyhow!(
+                "it carries the types of its world, which `--world` cannot change; leave the option out"
+            ));
+        }
+        if !contents.uses_preview_1 && self.adapter.is_some() {
+            return Err(anyhow!(
+                "it does not import `{PREVIEW_1}`, which `--adapter` is for; leave the option out"
+            ));
+        }
         if !contents.has_types {
             self.add_types(&mut module, &contents)?;
         }
@@ -180,6 +194,26 @@ impl Contents {
         }
         Ok(contents)
     }
+}
+
+/// Reads a module.
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    let limit = EngineLimits::default().component_bytes as u64;
+    let shown = file.display();
+    let bytes = if file.as_os_str() == "-" {
+        files::bounded(io::stdin().lock(), limit)
+    } else {
+        let file = files::regular(file).with_context(|| format!("cannot read `{shown}`"));
+        files::bounded(file.map_err(Failure::wrong_input)?, limit)
+    };
+    bytes
+        .with_context(|| format!("cannot read `{shown}`"))
+        .and_then(|bytes| {
+            bytes.ok_or_else(|| {
+                anyhow!("`{shown}` has more than {limit} bytes, the limit for components")
+            })
+        })
+        .map_err(Failure::wrong_input)
 }
 
 /// Reads the contract.

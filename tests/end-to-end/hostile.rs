@@ -517,10 +517,16 @@ macro_rules! expected {
         (Ask::Compact, Faults(&["output-too-large", "timeout"]))
     };
     (wasi_sleep) => {
-        (Ask::Compact, Faults(&["timeout"]))
+        (Ask::Compact, Faults(&["output-too-large", "timeout"]))
+    };
+    (wasi_stopwatch) => {
+        (Ask::Compact, Harmless)
     };
     (wasi_throws_dice) => {
         (Ask::Compact, Harmless)
+    };
+    (wasi_writes_at_once) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
     };
     (wasi_writes_lines) => {
         (Ask::Compact, Harmless)

@@ -63,6 +63,23 @@ async fn wasi_gives_the_same_numbers_and_times_in_each_call_and_host() {
     assert_eq!(thrown.len(), 1, "{thrown:?}");
 }
 
+/// Waits are the one part of WASI that uses real time by itself.
+#[tokio::test]
+async fn waits_of_wasi_measure_no_time() {
+    let strategy = loaded(host(), "wasi-stopwatch").await;
+    let conversation = read(host(), &chat());
+    let request = half().with_verify(true);
+    let compaction = host().compact(&conversation, &[strategy], &request).await;
+    let compaction = compaction.expect("no archive that could fail");
+    let attempt = &compaction.receipt().attempts[0];
+    assert_eq!(attempt.result.code(), "accepted");
+    assert!(
+        format!("{:?}", attempt.metrics).contains("400"),
+        "{:?}",
+        attempt.metrics
+    );
+}
+
 #[tokio::test]
 async fn what_a_component_writes_to_its_streams_is_in_the_log_of_its_call() {
     let strategy = loaded(host(), "wasi-writes-lines").await;

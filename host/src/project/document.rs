@@ -1,7 +1,6 @@
 //! The form of `baler.toml`.
 
 use std::collections::BTreeMap;
-use std::fs::Metadata;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -94,8 +93,11 @@ impl Digests {
 pub(super) struct Limits {
     memory_mib: Option<Mebibytes>,
     timeout_ms: Option<Milliseconds>,
-    fuel: Option<u64>,
+    fuel: Option<Fuel>,
 }
+
+/// Fuel, at least 1.
+type Fuel = std::num::NonZeroU64;
 
 impl Limits {
     pub(super) fn over(self, base: limits::Limits) -> limits::Limits {
@@ -103,7 +105,7 @@ impl Limits {
         base.with_memory(self.memory_mib.map_or(base.memory, |mib| mib.0 << 20))
             .with_time(time.unwrap_or(base.time))
             .with_model_time(time.unwrap_or(base.model_time))
-            .with_fuel(self.fuel.unwrap_or(base.fuel))
+            .with_fuel(self.fuel.map_or(base.fuel, Fuel::get))
     }
 }
 
@@ -159,10 +161,14 @@ impl TryFrom<String> for Name {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        match StrategyName::exact(&name) {
-            Some(_) if !name.ends_with(".wasm") => Ok(Self(name)),
-            _ => Err(format!(
-                "expected the name of a strategy (1 to {} letters, digits, `-`, `_` and `.`, not ending in `.wasm`), found `{name}`",
+        let is_fit = StrategyName::exact(&name).is_some()
+            && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && !name.ends_with(".wasm")
+            && !name.to_ascii_lowercase().starts_with("native");
+        match is_fit {
+            true => Ok(Self(name)),
+            false => Err(format!(
+                "expected the name of a strategy (1 to {} letters, digits, `-`, `_` and `.`, beginning with a letter or digit, not with `native`, and not ending in `.wasm`), found `{name}`",
                 baler_conversation::marks::MOST_NAME
             )),
         }
@@ -193,31 +199,48 @@ impl TryFrom<String> for Digest {
     }
 }
 
-/// A config, which is JSON for the strategy.
+/// A config, as JSON text for the strategy.
 #[derive(Debug, Deserialize)]
-#[serde(transparent)]
-pub(super) struct Config(serde_json::Map<String, serde_json::Value>);
+#[serde(try_from = "toml::Table")]
+pub(super) struct Config(String);
 
 impl Config {
-    pub(super) fn into_json(self) -> String {
-        serde_json::Value::Object(self.0).to_string()
+    pub(super) fn as_json(&self) -> &str {
+        &self.0
     }
 }
 
-/// Returns who else may write a file, as text for an error; `None` if only its owner may, who is this user or root.
-#[cfg(unix)]
-pub(super) fn who_else_writes(metadata: &Metadata) -> Option<String> {
-    use std::os::unix::fs::MetadataExt as _;
-    let owner = metadata.uid();
-    if owner != rustix::process::geteuid().as_raw() && owner != 0 {
-        return Some(format!("belongs to another user (number {owner})"));
+impl TryFrom<toml::Table> for Config {
+    type Error = String;
+
+    fn try_from(table: toml::Table) -> Result<Self, String> {
+        json(&toml::Value::Table(table)).map(|json| Self(json.to_string()))
     }
-    (metadata.mode() & 0o002 != 0)
-        .then(|| "may be written by every user of this machine".to_owned())
 }
 
-/// Other systems have no such permissions.
-#[cfg(not(unix))]
-pub(super) fn who_else_writes(_: &Metadata) -> Option<String> {
-    None
+/// Returns a value of TOML as JSON.
+fn json(value: &toml::Value) -> Result<serde_json::Value, String> {
+    use serde_json::Value as Json;
+    Ok(match value {
+        toml::Value::String(text) => Json::from(text.as_str()),
+        toml::Value::Integer(number) => Json::from(*number),
+        toml::Value::Float(number) if number.is_finite() => Json::from(*number),
+        toml::Value::Boolean(is) => Json::from(*is),
+        toml::Value::Array(list) => list.iter().map(json).collect::<Result<_, _>>()?,
+        toml::Value::Table(table) => {
+            let members = table.iter();
+            let members = members.map(|(name, value)| Ok((name.clone(), json(value)?)));
+            Json::Object(members.collect::<Result<_, String>>()?)
+        }
+        toml::Value::Float(number) => {
+            return Err(format!(
+                "expected a config that JSON can hold, found the number `{number}`"
+            ));
+        }
+        toml::Value::Datetime(date) => {
+            return Err(format!(
+                "expected a config that JSON can hold, found the date `{date}`; put it between quotes"
+            ));
+        }
+    })
 }

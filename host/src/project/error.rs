@@ -22,7 +22,7 @@ pub enum ProjectError {
     },
     /// Another user could change which strategies run.
     #[error(
-        "`{}` {problem}, who could choose which strategies run: make it yours alone, or name another file",
+        "`{}` {problem}, who could choose which strategies run: make it yours alone, or name another list or none",
         path.display()
     )]
     NotOwned {
@@ -48,11 +48,15 @@ pub enum ProjectError {
         offset: usize,
     },
     /// The file is not TOML, or not of this form.
-    #[error("`{}` is not valid: {message}", path.display())]
+    #[error("`{}` is not valid at line {line}, column {column}: {message}", path.display())]
     Invalid {
         /// The file.
         path: PathBuf,
-        /// The place, with its line, and what is wrong there. It quotes the file.
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What is wrong there. It may quote the file.
         message: String,
     },
 }
@@ -109,6 +113,14 @@ pub enum ListedError {
         /// Error of the system.
         #[source]
         source: io::Error,
+    },
+    /// The component imports WASI, and the policy refuses that.
+    #[error("`{name}` imports WASI, which the policy of `{}` refuses: build it without WASI, or change the policy", file.display())]
+    WasiRefused {
+        /// The name.
+        name: String,
+        /// The file `baler.toml`.
+        file: PathBuf,
     },
     /// The component cannot be loaded.
     #[error("cannot use `{name}`")]

@@ -6,7 +6,7 @@ use super::{Listed, ListedError, Permit, Project};
 use crate::content_hash::ContentHash;
 use crate::host::Host;
 use crate::limits::Limits;
-use crate::strategy::{LoadError, Strategy};
+use crate::strategy::{LoadError, Permission, Strategy};
 
 impl Listed {
     /// Reads the file of the strategy, and checks that it is the one that was listed.
@@ -51,8 +51,10 @@ impl Listed {
 }
 
 impl Host {
-    /// Loads a strategy of `baler.toml` with its config and limits. A model that it may ask
-    /// ([`Listed::may_ask_model`]) is granted with [`Strategy::with_model`].
+    /// Loads a strategy of `baler.toml` with its config and limits, within its policy of digests and WASI. A model that
+    /// it may ask ([`Listed::may_ask_model`]) is granted with [`Strategy::with_model`]; what plans may do
+    /// ([`ProjectPolicy::plans`](super::ProjectPolicy::plans)) is set with
+    /// [`Request::with_policy`](crate::Request::with_policy).
     ///
     /// # Errors
     /// No strategy of this name is listed; its file cannot be read, is not the listed one or cannot be used; or its
@@ -72,6 +74,15 @@ impl Host {
             name: name.to_owned(),
             source,
         })?;
+        let component = strategy.component();
+        let uses_wasi =
+            component.is_some_and(|component| component.permissions.contains(&Permission::Wasi));
+        if uses_wasi && project.policy.wasi == Permit::Refuse {
+            return Err(ListedError::WasiRefused {
+                name: name.to_owned(),
+                file: project.file.clone(),
+            });
+        }
         let strategy = strategy.with_limits(listed.limits(Limits::default()));
         let Some(config) = listed.config() else {
             return Ok(strategy);

@@ -20,6 +20,7 @@
 mod document;
 mod error;
 mod load;
+mod owner;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ use document::{Document, Entry};
 pub use document::{Grant, Permit};
 pub use error::{ListedError, ProjectError};
 
+use crate::bounded::bounded;
 use crate::content_hash::ContentHash;
 use crate::limits::Limits;
 use crate::request::Policy;
@@ -39,6 +41,9 @@ pub const FILE_NAME: &str = "baler.toml";
 
 /// Maximum bytes of the file.
 const MAX_BYTES: usize = 1 << 20;
+
+/// Maximum bytes of a message about the file, which may quote it.
+const MESSAGE_BYTES: usize = 400;
 
 /// The strategies of a project and its policy, as `baler.toml` says.
 ///
@@ -85,8 +90,8 @@ pub struct ProjectPolicy {
 }
 
 impl Project {
-    /// Reads the `baler.toml` of the folder `start`, or of the closest folder above it that has one. `None` if there
-    /// is none.
+    /// Reads the `baler.toml` of the folder `start`, or of the closest folder above it that has one: it alone counts,
+    /// and not those further up. `None` if there is none.
     ///
     /// # Errors
     /// The file cannot be read or is not valid, or another user owns it or may write to it.
@@ -114,11 +119,20 @@ impl Project {
             path: file.to_owned(),
             source,
         };
+        // Paths in the file start from where it is, whoever made a link to it.
+        let real = file.canonicalize().map_err(cannot_read)?;
+        let file = real.as_path();
+        let cannot_read = |source| ProjectError::Io {
+            path: file.to_owned(),
+            source,
+        };
         let shown = file.display().to_string();
         let open = open_regular(file, Links::Followed, &shown).map_err(cannot_read)?;
         let open = open.ok_or_else(|| cannot_read(std::io::ErrorKind::NotFound.into()))?;
         let metadata = open.metadata().map_err(cannot_read)?;
-        if let Some(problem) = document::who_else_writes(&metadata) {
+        let folder = file.parent().map(std::fs::metadata).transpose();
+        let folder = folder.map_err(cannot_read)?;
+        if let Some(problem) = owner::who_else_writes(&metadata, folder.as_ref()) {
             return Err(ProjectError::NotOwned {
                 path: file.to_owned(),
                 problem,
@@ -141,9 +155,14 @@ impl Project {
     /// # Errors
     /// The text is not TOML, or is not of this form, with the line and column.
     pub fn parse(text: &str, file: &Path) -> Result<Self, ProjectError> {
-        let document: Document = toml::from_str(text).map_err(|error| ProjectError::Invalid {
-            path: file.to_owned(),
-            message: error.to_string().trim_end().to_owned(),
+        let document: Document = toml::from_str(text).map_err(|error| {
+            let (line, column) = place(text, error.span().map_or(0, |span| span.start));
+            ProjectError::Invalid {
+                path: file.to_owned(),
+                line,
+                column,
+                message: bounded(error.message(), MESSAGE_BYTES),
+            }
         })?;
         let folder = file.parent().unwrap_or(Path::new(""));
         let strategies = document.strategies.into_iter();
@@ -188,6 +207,14 @@ impl Project {
     }
 }
 
+/// Returns the line and the column of an offset, from 1.
+fn place(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(offset)];
+    let line = before.rfind('\n').map_or(0, |end| end + 1);
+    let lines = before.matches('\n').count();
+    (lines + 1, before[line..].chars().count() + 1)
+}
+
 impl Listed {
     fn new(name: String, entry: Entry, folder: &Path) -> Self {
         Self {
@@ -195,7 +222,7 @@ impl Listed {
             path: folder.join(entry.source.path),
             digest: entry.digest.map(document::Digest::hash),
             grants: entry.grant,
-            config: entry.config.map(document::Config::into_json),
+            config: entry.config.map(|config| config.as_json().to_owned()),
             limits: entry.limits,
         }
     }

@@ -136,6 +136,31 @@ fn parse_names_the_place_and_what_was_expected() {
             "line 2",
             "unknown field `rewrite-all`",
         ),
+        (
+            &format!("[strategies.a]\n{source}\nlimits = {{ fuel = 0 }}"),
+            "line 3",
+            "nonzero",
+        ),
+        (
+            &format!("[strategies.a]\n{source}\nconfig = {{ units = nan }}"),
+            "line 3",
+            "found the number",
+        ),
+        (
+            &format!("[strategies.a]\n{source}\nconfig = {{ since = 2026-01-01 }}"),
+            "line 3",
+            "put it between quotes",
+        ),
+        (
+            &format!("[strategies.\"..\"]\n{source}"),
+            "line 1",
+            "beginning with a letter or digit",
+        ),
+        (
+            &format!("[strategies.Native-digest]\n{source}"),
+            "line 1",
+            "not with `native`",
+        ),
         ("[strategies", "line 1", ""),
         ("a = 1", "line 1, column 1", "unknown field `a`"),
     ] {
@@ -157,10 +182,11 @@ fn find_takes_the_closest_file_above() {
     )
     .expect("writes");
     let found = Project::find(&below).expect("valid").expect("found");
-    assert_eq!(found.file(), folder.path().join(FILE_NAME));
+    let folder_of = folder.path().canonicalize().expect("it is there");
+    assert_eq!(found.file(), folder_of.join(FILE_NAME));
     std::fs::write(folder.path().join("agent").join(FILE_NAME), "").expect("writes");
     let found = Project::find(&below).expect("valid").expect("found");
-    assert_eq!(found.file(), folder.path().join("agent").join(FILE_NAME));
+    assert_eq!(found.file(), folder_of.join("agent").join(FILE_NAME));
 }
 
 #[test]
@@ -179,6 +205,11 @@ fn read_refuses_what_is_no_file_of_this_user() {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).expect("a mode");
     told("may be written by every user");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("a mode");
+    let open = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(folder.path(), open).expect("a mode");
+    told("is in a folder that every user");
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700))
+        .expect("a mode");
     std::fs::write(&file, b"a = \"\xff\"").expect("writes");
     told("not UTF-8 text from byte 5 on");
     std::fs::write(&file, vec![b'#'; MAX_BYTES + 1]).expect("writes");
@@ -186,6 +217,25 @@ fn read_refuses_what_is_no_file_of_this_user() {
     std::fs::remove_file(&file).expect("removes");
     std::fs::create_dir(&file).expect("a folder");
     told("found a folder");
+}
+
+/// A link that another user made must not decide where strategies come from.
+#[test]
+#[cfg(unix)]
+fn read_starts_paths_from_where_the_file_is_and_not_from_a_link_to_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (own, other) = (folder.path().join("own"), folder.path().join("other"));
+    std::fs::create_dir(&own).expect("a folder");
+    std::fs::create_dir(&other).expect("a folder");
+    let text = "[strategies.a]\nsource = { path = 'a.wasm' }";
+    std::fs::write(own.join(FILE_NAME), text).expect("writes");
+    std::os::unix::fs::symlink(own.join(FILE_NAME), other.join(FILE_NAME)).expect("a link");
+    let project = Project::find(&other).expect("valid").expect("found");
+    let own = own.canonicalize().expect("it is there");
+    assert_eq!(
+        project.strategy("a").expect("listed").path(),
+        own.join("a.wasm")
+    );
 }
 
 #[tokio::test]

@@ -360,14 +360,15 @@ impl Sandbox {
             let strategy = guest.pre.instantiate_async(&mut store).await?;
             has_started = true;
             store.data_mut().situation = situation.cloned();
-            let answer = ask(&strategy, &mut store).await?;
-            match store.data().too_many_calls() {
-                Some(fault) => Err(wasmtime::Error::new(store::Broken(fault))),
-                None => Ok(answer),
-            }
+            ask(&strategy, &mut store).await
         };
         let outcome = tokio::time::timeout_at(deadline.into(), run).await;
         let time = start.elapsed();
+        // Whatever else happened after too many calls depends on when they were noticed.
+        let outcome = match store.data().too_many_calls() {
+            Some(fault) => outcome.map(|_| Err(wasmtime::Error::new(store::Broken(fault)))),
+            None => outcome,
+        };
         let result = match outcome {
             Err(_) => Err(CallFailure::Fault(Fault::timeout(limits.time))),
             Ok(Ok(Ok(answer))) => Ok(answer),

@@ -1,7 +1,7 @@
 //! WASI 0.2 with nothing behind it, for components of toolchains that cannot leave it out.
 //!
-//! No arguments, environment, files or network. The clocks do not show the time: they start at a fixed moment
-//! and advance by each look. Random bytes are the same in each call. What is written to the standard streams
+//! No arguments, environment, files or network. The clocks do not show the time: they start at a fixed moment, and
+//! each look and each wait advances them. Random bytes are the same in each call. What is written to the standard streams
 //! goes to the log of the call. So WASI gives a component nothing that its contract does not give it, and the
 //! same input still gives the same plan.
 
@@ -9,6 +9,8 @@ mod clocks;
 mod offer;
 mod output;
 mod random;
+
+use std::collections::BTreeSet;
 
 use wasmtime::component::{Linker, ResourceTable, ResourceTableError};
 use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
@@ -18,7 +20,7 @@ use super::store::Context;
 use crate::fault::{Fault, Quantity, Trap};
 use crate::limits::Limits;
 use crate::report::LogLevel;
-use clocks::{Steps, StepsFrom};
+use clocks::{Clock, Time};
 use output::Output;
 use random::{SEED, SplitMix};
 
@@ -29,6 +31,7 @@ const RANDOM_BYTES: u64 = 64 << 10;
 pub(super) struct Wasi {
     context: WasiCtx,
     table: ResourceTable,
+    time: Time,
     outputs: [Output; 2],
 }
 
@@ -38,15 +41,14 @@ impl Wasi {
     pub(super) fn new(log: &Log, handles: usize) -> Self {
         let stdout = Output::new(log, LogLevel::Info);
         let stderr = Output::new(log, LogLevel::Warn);
-        let steps = Steps::default();
+        let time = Time::default();
         let mut table = ResourceTable::new();
         table.set_max_capacity(handles);
         // The builder's defaults: no arguments, no environment, no folders, and nothing to read.
         let context = WasiCtxBuilder::new()
             .stdout(stdout.clone())
             .stderr(stderr.clone())
-            .wall_clock(StepsFrom::new(&steps))
-            .monotonic_clock(StepsFrom::new(&steps))
+            .wall_clock(time.clone())
             .secure_random(SplitMix::new(SEED))
             .insecure_random(SplitMix::new(!SEED))
             .insecure_random_seed(u128::from(SEED))
@@ -58,6 +60,7 @@ impl Wasi {
         Self {
             context,
             table,
+            time,
             outputs: [stdout, stderr],
         }
     }
@@ -71,6 +74,13 @@ impl Wasi {
 
     fn table(&mut self) -> &mut ResourceTable {
         &mut self.table
+    }
+
+    fn monotonic(&mut self) -> Clock<'_> {
+        Clock {
+            time: &self.time,
+            table: &mut self.table,
+        }
     }
 }
 
@@ -90,7 +100,12 @@ pub(super) fn is_offered(import: &str) -> bool {
 
 /// Adds the interfaces of WASI among `imports` to a linker, and no others.
 pub(super) fn offer(linker: &mut Linker<Context>, imports: &[String]) -> wasmtime::Result<()> {
-    for name in imports.iter().filter_map(|import| name_of(import)) {
+    // A component may import two versions of an interface, and one serves both.
+    let names: BTreeSet<&str> = imports
+        .iter()
+        .filter_map(|import| name_of(import))
+        .collect();
+    for name in names {
         offer::offer(linker, name)?;
     }
     Ok(())

@@ -9,6 +9,7 @@ use wasmtime_wasi::random::{WasiRandom, WasiRandomView as _};
 use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsView as _};
 use wasmtime_wasi_io::bindings::wasi::io;
 
+use super::clocks::Monotonic;
 use crate::sandbox::store::Context;
 
 /// What the interfaces of `wasi:io` work on.
@@ -45,7 +46,7 @@ interfaces! {
     "wasi:io/poll" => io::poll, Io, table;
     "wasi:io/streams" => io::streams, Io, table;
     "wasi:clocks/wall-clock" => clocks::wall_clock, WasiClocks, clocks;
-    "wasi:clocks/monotonic-clock" => clocks::monotonic_clock, WasiClocks, clocks;
+    "wasi:clocks/monotonic-clock" => clocks::monotonic_clock, Monotonic, monotonic;
     "wasi:random/random" => random::random, WasiRandom, random;
     "wasi:random/insecure" => random::insecure, WasiRandom, random;
     "wasi:random/insecure-seed" => random::insecure_seed, WasiRandom, random;

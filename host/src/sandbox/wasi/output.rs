@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
-use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
+use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 
 use crate::report::LogLevel;
 use crate::sandbox::log::Log;
@@ -90,6 +90,10 @@ impl StdoutStream for Output {
 /// Takes all that is written, at once.
 impl OutputStream for Output {
     fn write(&mut self, bytes: bytes::Bytes) -> StreamResult<()> {
+        // Writing takes time in which nothing can interrupt it.
+        if bytes.len() > PERMIT {
+            return Err(StreamError::trap("wrote more than it was permitted to"));
+        }
         self.append(&bytes);
         Ok(())
     }
