@@ -18,6 +18,11 @@ use serde_json::json;
 use sliding_window::SlidingWindow;
 use tokio::runtime::Runtime;
 
+#[allow(
+    unused_imports,
+    unreachable_pub,
+    reason = "it is an example of its own, with a test that does not run here"
+)]
 #[path = "../../guest-strategies/sdk/examples/excerpt-outputs.rs"]
 mod excerpt_outputs;
 use excerpt_outputs::ExcerptOutputs;

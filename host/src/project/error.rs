@@ -1,7 +1,7 @@
 //! Errors of `baler.toml` and of the strategies in it.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::content_hash::ContentHash;
 use crate::error::with_causes;
@@ -69,9 +69,9 @@ pub enum ListedError {
     #[error("`{}` lists no strategy `{name}`", file.display())]
     Unknown {
         /// The name.
-        name: String,
+        name: Box<str>,
         /// The file `baler.toml`.
-        file: PathBuf,
+        file: Box<Path>,
     },
     /// The policy requires a digest.
     #[error(
@@ -80,9 +80,9 @@ pub enum ListedError {
     )]
     NoDigest {
         /// The name.
-        name: String,
+        name: Box<str>,
         /// The file `baler.toml`.
-        file: PathBuf,
+        file: Box<Path>,
         /// Hash of the file of the strategy.
         found: ContentHash,
     },
@@ -93,11 +93,11 @@ pub enum ListedError {
     )]
     Changed {
         /// The name.
-        name: String,
+        name: Box<str>,
         /// The file `baler.toml`.
-        file: PathBuf,
+        file: Box<Path>,
         /// The file of the strategy.
-        path: PathBuf,
+        path: Box<Path>,
         /// The digest in `baler.toml`.
         expected: ContentHash,
         /// Hash of the file.
@@ -107,9 +107,9 @@ pub enum ListedError {
     #[error("cannot read `{}`, the file of `{name}`", path.display())]
     Io {
         /// The name.
-        name: String,
+        name: Box<str>,
         /// The file of the strategy.
-        path: PathBuf,
+        path: Box<Path>,
         /// Error of the system.
         #[source]
         source: io::Error,
@@ -118,29 +118,29 @@ pub enum ListedError {
     #[error("`{name}` imports WASI, which the policy of `{}` refuses: build it without WASI, or change the policy", file.display())]
     WasiRefused {
         /// The name.
-        name: String,
+        name: Box<str>,
         /// The file `baler.toml`.
-        file: PathBuf,
+        file: Box<Path>,
     },
     /// The component cannot be loaded.
     #[error("cannot use `{name}`")]
     Load {
         /// The name.
-        name: String,
+        name: Box<str>,
         /// The error.
         #[source]
-        source: LoadError,
+        source: Box<LoadError>,
     },
     /// The config in `baler.toml` does not fit the strategy.
     #[error("the config of `{name}` in `{}` does not fit", file.display())]
     Config {
         /// The name.
-        name: String,
+        name: Box<str>,
         /// The file `baler.toml`.
-        file: PathBuf,
+        file: Box<Path>,
         /// The error.
         #[source]
-        source: ConfigError,
+        source: Box<ConfigError>,
     },
 }
 

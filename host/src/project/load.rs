@@ -15,8 +15,8 @@ impl Listed {
     /// The file cannot be read, has another hash, or has no digest although the policy requires one.
     pub fn read(&self, project: &Project, limit: usize) -> Result<Vec<u8>, ListedError> {
         let cannot_read = |source| ListedError::Io {
-            name: self.name.clone(),
-            path: self.path.clone(),
+            name: self.name.as_str().into(),
+            path: self.path.as_path().into(),
             source,
         };
         let shown = self.path.display().to_string();
@@ -25,24 +25,24 @@ impl Listed {
         let bytes = file.metadata().map_err(cannot_read)?.len();
         let read = read_within(file, limit).map_err(cannot_read)?;
         let wasm = read.ok_or_else(|| ListedError::Load {
-            name: self.name.clone(),
-            source: LoadError::TooLarge {
+            name: self.name.as_str().into(),
+            source: Box::new(LoadError::TooLarge {
                 bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
                 limit,
-            },
+            }),
         })?;
         let found = ContentHash::of(&wasm);
         match self.digest {
             Some(expected) if expected != found => Err(ListedError::Changed {
-                name: self.name.clone(),
-                file: project.file.clone(),
-                path: self.path.clone(),
+                name: self.name.as_str().into(),
+                file: project.file.as_path().into(),
+                path: self.path.as_path().into(),
                 expected,
                 found,
             }),
             None if project.policy.without_digest == Permit::Refuse => Err(ListedError::NoDigest {
-                name: self.name.clone(),
-                file: project.file.clone(),
+                name: self.name.as_str().into(),
+                file: project.file.as_path().into(),
                 found,
             }),
             _ => Ok(wasm),
@@ -65,22 +65,22 @@ impl Host {
         name: &str,
     ) -> Result<Strategy, ListedError> {
         let listed = project.strategy(name).ok_or_else(|| ListedError::Unknown {
-            name: name.to_owned(),
-            file: project.file.clone(),
+            name: name.into(),
+            file: project.file.as_path().into(),
         })?;
         let wasm = listed.read(project, self.limits().component_bytes)?;
         let strategy = self.load(name, &wasm).await;
         let strategy = strategy.map_err(|source| ListedError::Load {
-            name: name.to_owned(),
-            source,
+            name: name.into(),
+            source: Box::new(source),
         })?;
         let component = strategy.component();
         let uses_wasi =
             component.is_some_and(|component| component.permissions.contains(&Permission::Wasi));
         if uses_wasi && project.policy.wasi == Permit::Refuse {
             return Err(ListedError::WasiRefused {
-                name: name.to_owned(),
-                file: project.file.clone(),
+                name: name.into(),
+                file: project.file.as_path().into(),
             });
         }
         let strategy = strategy.with_limits(listed.limits(Limits::default()));
@@ -89,9 +89,9 @@ impl Host {
         };
         let configured = self.configure(strategy, config).await;
         configured.map_err(|source| ListedError::Config {
-            name: name.to_owned(),
-            file: project.file.clone(),
-            source,
+            name: name.into(),
+            file: project.file.as_path().into(),
+            source: Box::new(source),
         })
     }
 }

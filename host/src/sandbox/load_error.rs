@@ -179,7 +179,7 @@ fn humantime(duration: Duration) -> String {
 
 fn hint(import: &str) -> &'static str {
     if import.starts_with("wasi:http/") {
-        "strategies have no network; switch it off in the toolchain, as `jco componentize --disable http fetch-event` does"
+        "strategies have no network; switch it off in the toolchain (jco: its option `disable` with `http fetch-event`)"
     } else if import.starts_with("wasi:") && cfg!(feature = "wasi") {
         "WASI 0.2 is offered with nothing behind it, in these parts: cli, clocks, filesystem, io, random and sockets"
     } else if import.starts_with("wasi:") {
