@@ -10,8 +10,8 @@ use crate::{figures, output, settings};
 
 /// Show the cache of compiled strategies, or clear it
 ///
-/// A strategy is compiled when it is used for the first time, which takes up to half a minute for one in
-/// JavaScript or Python. The compiled code is kept in the state folder. Code that was not used for the longest
+/// A strategy is compiled when it is used for the first time, which takes seconds for one in Go, JavaScript or
+/// Python. The compiled code is kept in the state folder. Code that was not used for the longest
 /// time makes room for new code. Clearing it costs nothing but that time.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER, args_conflicts_with_subcommands = true)]
@@ -81,7 +81,7 @@ impl Shown {
                 entries => format!("{} compiled strategies", figures::number(entries)),
             };
             output::words(&format!(
-                "{}\n{verb}{} of {entries}; the limit is {}\n",
+                "{}\n{verb}{} in {entries}; the limit is {}\n",
                 figures::cleaned(&folder),
                 figures::bytes(size.bytes),
                 figures::bytes(limit)

@@ -169,12 +169,10 @@ fn as_words(list: &[Listed]) -> String {
         let what: Vec<String> = what.into_iter().chain(native).chain(listed).collect();
         let what = what.join("  ");
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{name}  {description}\n{:wide$}  {}",
-            "",
-            styled(FAINT, &what)
-        );
+        let _ = writeln!(text, "{name}  {description}");
+        if !what.is_empty() {
+            let _ = writeln!(text, "{:wide$}  {}", "", styled(FAINT, &what));
+        }
     }
     text.push_str("\nName any other strategy by its .wasm file or URL. `baler introspect NAME` shows more about a strategy.\n");
     text

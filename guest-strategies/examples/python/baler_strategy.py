@@ -1,7 +1,8 @@
 """What every strategy in Python needs around its `compact`: what it declares, its config, and its errors.
 
 An exception that leaves an export of a component is a trap: the host runs another strategy, and nobody learns why.
-`strategy` makes of it a failure that the strategy declares, with a message, and logs the traceback.
+`strategy` makes of it a failure that the strategy declares, with a message, and logs where it was raised
+(`baler compact --words` shows the log).
 """
 
 import json
@@ -103,10 +104,18 @@ def _declares_failures(function):
         except BadConfig as error:
             raise Err(Failure_BadConfig(str(error))) from None
         except Exception as error:  # pylint: disable=broad-except
-            log.emit(log.Level.ERROR, traceback.format_exc())
+            log.emit(log.Level.ERROR, _where(error))
             raise Err(Failure_Other(f"{type(error).__name__}: {error}")) from None
 
     return declaring
+
+
+def _where(error: BaseException) -> str:
+    # `traceback.format_exc` looks for the source files, and without WASI that is a trap.
+    lines = [f"{type(error).__name__}: {error}"]
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        lines.append(f"  {frame.f_code.co_filename}:{line} in {frame.f_code.co_name}")
+    return "\n".join(lines)
 
 
 def spans(chosen: Iterable[bool]) -> list[Span]:

@@ -7,7 +7,9 @@ cd "$(dirname "$0")"
 command -v python3 >/dev/null || { echo "build.sh: \`python3\` is missing; install Python 3.10 or later" >&2; exit 1; }
 python3 -m venv build/venv
 build/venv/bin/pip install --quiet --requirement requirements.txt
-wit="-d ../../../wit/v0.1 -w pure-strategy"
+folder=${WIT:-../../../wit/v0.1}
+[ -d "$folder" ] || { echo "build.sh: \`$folder\` is missing; set WIT to the folder wit/v0.1 of a release of baler" >&2; exit 1; }
+wit="-d $folder -w pure-strategy"
 # For editors and for the tests.
 rm -rf build/bindings
 build/venv/bin/componentize-py $wit bindings build/bindings

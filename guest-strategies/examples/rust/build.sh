@@ -5,12 +5,14 @@
 set -eu
 cd "$(dirname "$0")"
 
+baler=${BALER:-baler}
 if [ "${1-}" = wasi ]; then
     rustup target add wasm32-wasip2
     cargo build --locked --release --target wasm32-wasip2
     cp target/wasm32-wasip2/release/keep_newest.wasm keep-newest-wasi.wasm
 else
+    command -v "$baler" >/dev/null || { echo "build.sh: \`$baler\` is missing; build it with \`cargo install --path .\` in baler's folder" >&2; exit 1; }
     rustup target add wasm32-unknown-unknown
     cargo build --locked --release --target wasm32-unknown-unknown
-    "${BALER:-baler}" wrap --quiet target/wasm32-unknown-unknown/release/keep_newest.wasm -o keep-newest.wasm
+    "$baler" wrap --quiet target/wasm32-unknown-unknown/release/keep_newest.wasm -o keep-newest.wasm
 fi

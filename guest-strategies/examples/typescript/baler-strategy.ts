@@ -103,7 +103,7 @@ export function spans(chosen: boolean[]): Span[] {
   return found;
 }
 
-/** Metrics from plain values. A number is a count; pass a metric itself for a ratio. */
+/** Metrics from plain values. A number is a count; a report may hold other metrics beside these. */
 export function metrics(values: Record<string, number | boolean | string>): Metric[] {
   return Object.entries(values).map(([name, val]): Metric => {
     if (typeof val === 'number') return { name, value: { tag: 'count', val } };

@@ -20,6 +20,10 @@ impl Listed {
             source,
         };
         let shown = self.path.display().to_string();
+        if std::fs::metadata(&self.path).map_err(cannot_read)?.is_dir() {
+            let problem = "it is a folder; name the .wasm file itself";
+            return Err(cannot_read(std::io::Error::other(problem)));
+        }
         let file = open_regular(&self.path, Links::Followed, &shown).map_err(cannot_read)?;
         let file = file.ok_or_else(|| cannot_read(std::io::ErrorKind::NotFound.into()))?;
         let bytes = file.metadata().map_err(cannot_read)?.len();

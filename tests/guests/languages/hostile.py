@@ -1,9 +1,7 @@
-"""Attacks the host as its config says: loops, recurses, eats memory, or raises."""
+"""Attacks the host as its config says: loops, recurses, eats memory, or raises. It uses the layer of the example, which
+makes a declared failure of what it raises."""
 
-import json
-
-import wit_world
-from wit_world.exports.strategy import Decision_HostDecides, Introspection, Outcome_Unchanged, Report
+from baler_strategy import strategy, unchanged
 
 SCHEMA = {"type": "object", "properties": {"attack": {"enum": ["loop", "recurse", "memory", "throw"]}}}
 
@@ -27,15 +25,13 @@ def throw():
     raise ValueError("on purpose")
 
 
-class Strategy(wit_world.exports.Strategy):
-    def introspect(self, config):
-        return Introspection(
-            "hostile-python", "0.1.0", "Attacks the host that runs it.", json.dumps(SCHEMA), [], [], None, None, None, []
-        )
-
-    def should_compact(self, situation, config):
-        return Decision_HostDecides()
-
+@strategy(
+    name="hostile-python",
+    version="0.1.0",
+    description="Attacks the host that runs it.",
+    config=SCHEMA,
+)
+class Strategy:
     def compact(self, situation, config):
-        why = {"loop": loop, "recurse": recurse, "memory": memory, "throw": throw}[json.loads(config)["attack"]]()
-        return Report(Outcome_Unchanged(str(why)), [])
+        attacks = {"loop": loop, "recurse": recurse, "memory": memory, "throw": throw}
+        return unchanged(str(attacks[config["attack"]]()))
