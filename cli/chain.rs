@@ -246,7 +246,7 @@ impl Source {
     }
 }
 
-/// What `baler.toml` says of a strategy, in words. Its file was checked when it was read.
+/// What `baler.toml` says of a strategy, for people. Its file was checked when it was read.
 pub(crate) fn listed_in_words(listed: &Listed) -> String {
     let digest = match listed.digest() {
         Some(_) => "its digest is right",

@@ -146,7 +146,7 @@ impl WholeFile {
         self.stage(content)?.commit()
     }
 
-    /// Writes content that is no text, which no terminal shows.
+    /// Writes binary content, which is refused for a terminal.
     pub(crate) fn finish_binary(self, content: &[u8]) -> anyhow::Result<()> {
         match self {
             Self::Regular { target, unnamed } => {

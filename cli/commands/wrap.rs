@@ -97,7 +97,7 @@ impl WrapCommand {
     pub(crate) fn exec(self) -> Result<Exit, Failure> {
         if self.output.as_os_str() == "-" {
             return Err(Failure::wrong_use(anyhow!(
-                "`--output` takes a file; a component is no text"
+                "`--output` takes a file: a component cannot be printed"
             )));
         }
         let in_use: Vec<PathBuf> = self.adapter.iter().cloned().collect();

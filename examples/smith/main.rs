@@ -3,7 +3,7 @@
 //!
 //! ```console
 //! $ cargo run --release --example smith                # a hundred thousand
-//! $ cargo run --release --example smith -- 500 42      # so many, from a seed
+//! $ cargo run --release --example smith -- 500 42      # the number of guests, and a seed
 //! ```
 
 mod guests;

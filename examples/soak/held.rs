@@ -34,7 +34,7 @@ impl Held {
         })
     }
 
-    /// Checks that there is no more of anything now.
+    /// Checks that nothing has grown since.
     pub(crate) fn ensure_not_less_than(&self, now: &Self) -> anyhow::Result<()> {
         let most = self.memory_kib + SLACK_KIB;
         ensure!(

@@ -3,7 +3,7 @@
 //!
 //! ```console
 //! $ cargo run --release --example soak                            # a million calls, and ten minutes at least
-//! $ cargo run --release --example soak -- 20000 10                # so many calls, and seconds
+//! $ cargo run --release --example soak -- 20000 10                # the number of calls, and seconds
 //! ```
 //!
 //! Exits with 1 if a check failed. Needs Linux, which tells what a process holds.
@@ -168,7 +168,7 @@ async fn prepare(state: &std::path::Path) -> anyhow::Result<Soak> {
     })
 }
 
-/// Runs strategies on all cores until both so many calls and so much time are over. Returns how long the good ones
+/// Runs strategies on all cores until `calls` calls were made and `time` is over. Returns how long the good ones
 /// took.
 async fn work(soak: &Arc<Soak>, mix: Mix, calls: u64, time: Duration) -> anyhow::Result<Latencies> {
     let end = soak.calls.load(Ordering::Relaxed) + calls;

@@ -1,6 +1,6 @@
 //! Makes pollables without end and keeps them all.
 //!
-//! The host holds each of them: it holds only so many for one call.
+//! The host holds each of them, and limits how many it holds for one call.
 
 use hostile_guests::{Failure, Hostile, Report, Situation, hostile, unchanged};
 use wasip2::clocks::monotonic_clock;

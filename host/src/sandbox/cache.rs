@@ -162,7 +162,7 @@ mod tests {
         ContentHash::new([number; 32])
     }
 
-    /// Makes an entry look as if it was used so many hours ago.
+    /// Makes an entry look as if it was last used `hours` hours ago.
     fn used_before(cache: &CodeCache, number: u8, hours: u64) {
         let file = File::options()
             .append(true)
@@ -185,7 +185,10 @@ mod tests {
         cache.put(&component(4), &[4; 1_000]);
         let is_there = |number| cache.get(&component(number)).is_some();
         assert_eq!([1, 2, 3, 4].map(is_there), [true, false, true, true]);
-        assert!(folder.path().join("notes.code").exists(), "it is no entry");
+        assert!(
+            folder.path().join("notes.code").exists(),
+            "only entries are removed"
+        );
     }
 
     #[test]
