@@ -82,7 +82,7 @@ impl SandboxArguments {
 
     /// The list of strategies and the files in it, which no output may replace.
     pub(crate) fn project_files(&self) -> Vec<PathBuf> {
-        // If there is no valid list, the run ends with that error.
+        // An invalid list ends the run elsewhere, with its error.
         let Ok(Some(project)) = self.project() else {
             return Vec::new();
         };

@@ -66,7 +66,7 @@ impl Shown {
         what: &str,
     ) -> Result<Exit, Failure> {
         let state = settings::state_folder(self.state.as_deref()).ok_or_else(|| {
-            Failure::wrong_use(anyhow!("there is no state folder; name one by --state"))
+            Failure::wrong_use(anyhow!("no state folder is known; name one by --state"))
         })?;
         let code = CompiledCode::in_state(&state);
         let folder = code.folder().display().to_string();

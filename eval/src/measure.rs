@@ -45,8 +45,8 @@ pub struct Measurement {
     pub answers: Option<f64>,
     /// The share of unseen outputs that are kept with their calls, whole or as the host shortened them.
     pub unseen_kept: Option<f64>,
-    /// Whether none of the newest steps is kept, although one older message that could be shortened is there as a whole with more than
-    /// half of the budget. `None` for baselines and without steps.
+    /// Whether none of the newest steps is kept, although one older message that could be shortened is there as a
+    /// whole with more than half of the budget. `None` for baselines and without steps.
     #[serde(default)]
     pub recent_gone: Option<bool>,
     /// Characters of the result, as a share of the history's.

@@ -15,7 +15,7 @@
 //! plans = { rewrite-outputs = false }                 # what plans may do: see `Policy`
 //! ```
 //!
-//! Every table and key may be left out. An unknown key is an error.
+//! A strategy needs its `source`; every other table and key may be left out. An unknown key is an error.
 
 mod document;
 mod error;
