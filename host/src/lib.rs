@@ -236,7 +236,7 @@ pub use limits::Limits;
 pub use receipt::Receipt;
 #[doc(inline)]
 pub use request::{Budget, Pins, Request};
-pub use sandbox::{Compiler, serve_as_compiler};
+pub use sandbox::{Compiler, serve_as_compiler, serve_as_compiler_with};
 #[doc(inline)]
 pub use strategy::Strategy;
 

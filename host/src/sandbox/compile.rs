@@ -22,7 +22,7 @@ use crate::limits::EngineLimits;
 /// Environment variable of the child: the limits as JSON.
 const VARIABLE: &str = "BALER_COMPILE_COMPONENT";
 
-/// First argument of the child. Without it, a variable that is set for all programs makes none of them a
+/// Last argument of the child. Without it, a variable that is set for all programs makes none of them a
 /// compiler.
 const ARGUMENT: &str = "baler-compile-component";
 
@@ -42,6 +42,14 @@ pub enum Compiler {
     /// A child process with limits: another program whose `main` begins with [`crate::serve_as_compiler`],
     /// such as `baler`.
     Program(PathBuf),
+    /// A child process with limits: a command, to which one argument is added, and that calls
+    /// [`crate::serve_as_compiler_with`]. For programs that an interpreter runs.
+    Command {
+        /// Path of the program.
+        program: PathBuf,
+        /// Arguments before the one that is added.
+        arguments: Vec<OsString>,
+    },
     /// This process, without limits. Only for trusted components.
     InProcess,
 }
@@ -62,15 +70,22 @@ pub enum Compiler {
 /// ```
 #[must_use]
 pub fn serve_as_compiler() -> Option<ExitCode> {
-    let limits = limits_of_child()?;
+    serve_as_compiler_with(std::env::args_os()).map(ExitCode::from)
+}
+
+/// Like [`serve_as_compiler`], with the arguments of the process from a program that is no Rust program, such as an
+/// interpreter that loaded this crate ([`Compiler::Command`]). Returns the exit code of the process.
+#[must_use]
+pub fn serve_as_compiler_with(arguments: impl IntoIterator<Item = OsString>) -> Option<u8> {
+    let limits = limits_of_child(arguments)?;
     let result = serde_json::from_slice(limits.as_encoded_bytes())
         .map_err(failed)
         .and_then(|limits| compile_stdin(&limits));
     Some(match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err((code, message)) => {
             let _ = io::stderr().write_all(message.as_bytes());
-            ExitCode::from(code)
+            code
         }
     })
 }
@@ -89,8 +104,8 @@ fn failed(error: impl fmt::Display) -> ChildFailure {
 }
 
 /// Returns the limits, as JSON, if this process was started as a compiler.
-fn limits_of_child() -> Option<OsString> {
-    let is_child = std::env::args_os().nth(1)? == ARGUMENT;
+fn limits_of_child(arguments: impl IntoIterator<Item = OsString>) -> Option<OsString> {
+    let is_child = arguments.into_iter().last()? == ARGUMENT;
     std::env::var_os(VARIABLE).filter(|_| is_child)
 }
 
@@ -211,7 +226,7 @@ pub(super) async fn compile(
     bytes: &[u8],
     limits: &EngineLimits,
 ) -> Result<Vec<u8>, LoadError> {
-    if limits_of_child().is_some() && *compiler != Compiler::InProcess {
+    if limits_of_child(std::env::args_os()).is_some() && *compiler != Compiler::InProcess {
         // This process is the child, and its `main` did not call `serve_as_compiler`. Another child would do
         // the same, without end.
         return Err(LoadError::NotACompiler {
@@ -222,14 +237,18 @@ pub(super) async fn compile(
         Compiler::InProcess => {
             compile_here(bytes, limits).map_err(|message| LoadError::DoesNotCompile { message })
         }
-        Compiler::ThisProgram => compile_in_child(this_program()?, bytes, limits).await,
-        Compiler::Program(program) => compile_in_child(program.clone(), bytes, limits).await,
+        Compiler::ThisProgram => compile_in_child(this_program()?, &[], bytes, limits).await,
+        Compiler::Program(program) => compile_in_child(program.clone(), &[], bytes, limits).await,
+        Compiler::Command { program, arguments } => {
+            compile_in_child(program.clone(), arguments, bytes, limits).await
+        }
     }
 }
 
 /// Compiles `bytes` in a child process that runs `program`.
 async fn compile_in_child(
     program: PathBuf,
+    arguments: &[OsString],
     bytes: &[u8],
     limits: &EngineLimits,
 ) -> Result<Vec<u8>, LoadError> {
@@ -237,7 +256,7 @@ async fn compile_in_child(
         program: program.clone(),
         source,
     };
-    let child = start_child(&program, limits).map_err(not_started)?;
+    let child = start_child(&program, arguments, limits).map_err(not_started)?;
     let time = limits
         .compile_time
         .saturating_mul(2)
@@ -270,9 +289,10 @@ async fn compile_in_child(
 }
 
 /// Starts `program` as a compiler, with pipes to it.
-fn start_child(program: &Path, limits: &EngineLimits) -> io::Result<Child> {
+fn start_child(program: &Path, arguments: &[OsString], limits: &EngineLimits) -> io::Result<Child> {
     let settings = serde_json::to_string(limits)?;
     Command::new(program)
+        .args(arguments)
         .arg(ARGUMENT)
         .env_clear()
         .env(VARIABLE, settings)

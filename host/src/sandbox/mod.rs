@@ -34,7 +34,7 @@ use bindings::v0_1::{
 };
 use cache::CodeCache;
 pub use cache::{CodeSize, CompiledCode};
-pub use compile::{Compiler, serve_as_compiler};
+pub use compile::{Compiler, serve_as_compiler, serve_as_compiler_with};
 pub(crate) use guest_runner::GuestRunner;
 pub use load_error::LoadError;
 use store::Context;

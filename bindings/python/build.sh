@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Builds the wheel: the library, and the program `baler` beside it. Needs Rust and Python 3.11 or newer.
+#
+#   bindings/python/build.sh [FOLDER] [PROFILE]
+#
+# FOLDER: where the wheel goes (default: `target/wheels`). PROFILE: Cargo's (default: `release`).
+set -euo pipefail
+cd "$(dirname "$0")"
+folder="${1:-../../target/wheels}"
+profile="${2:-release}"
+
+python3 -m pip --version > /dev/null
+if ! command -v maturin > /dev/null; then
+  python3 -m pip install --quiet 'maturin>=1.16,<2'
+fi
+target="${CARGO_TARGET_DIR:-../../target}"
+case "$profile" in dev) built=debug ;; *) built="$profile" ;; esac
+cargo build --locked --profile "$profile" --manifest-path ../../Cargo.toml --package baler --bin baler
+mkdir -p data/scripts
+cp "$target/$built/baler" data/scripts/baler
+strip data/scripts/baler 2> /dev/null || true
+maturin build --locked --profile "$profile" --out "$folder"

@@ -1,0 +1,157 @@
+"""The compactor: one conversation over time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
+
+from . import _calls, _host, _options, _strategy
+from ._baler import NativeCompactor, to_json
+from ._compaction import MEMBERS, read
+
+
+class CompactorOptions(TypedDict, total=False):
+    """When a compactor compacts, and what it aims at."""
+
+    #: The model's context window, in tokens.
+    context_window: int
+    #: When to compact: `share` of the window (0.8 by default), `tokens`, `reserve`, `messages`, `turns`, `bytes`.
+    triggers: Mapping[str, float | int | None]
+    #: Target size, as a share of what is between the smallest possible result and the trigger. Default: 0.5.
+    target_share: float
+    #: Target size in tokens. It takes precedence over the share.
+    target_tokens: int
+    #: Whether each step asks the strategy whether to compact now. Default: True.
+    ask_strategy: bool
+    #: Number of messages that must be appended after a futile compaction before the next attempt. Default: 4.
+    retry_after: int
+    #: What plans may do, as in `baler.toml`.
+    policy: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a step did."""
+
+    #: Whether the conversation became smaller.
+    is_compacted: bool
+    #: Why a compaction was due, such as `"window"`; `None` if none was.
+    pressure: str | None
+    #: Whether one was due but not attempted, because the last attempt was futile and little has changed since.
+    held: bool
+    #: The receipts of the compactions that ended in this step.
+    receipts: list[dict[str, Any]]
+
+
+class Compactor:
+    """Keeps one conversation of an agent within its model's window.
+
+    Append what arrives, call `step` before each request to the model, and send `messages`. After an error of the
+    provider that the request is too long, call `overflow` and send again. Safe to use from several threads.
+    """
+
+    __slots__ = ("_format", "_native")
+
+    def __init__(
+        self,
+        conversation: Any,
+        /,
+        *,
+        strategy: _strategy.AnyStrategy | Sequence[_strategy.AnyStrategy] | None = None,
+        host: _host.Host | None = None,
+        format: _host.Format = "auto",
+        **options: Unpack[CompactorOptions],
+    ) -> None:
+        """Starts with a conversation: messages or a request body, as `compact` takes them."""
+        host = host or _host.shared()
+        call = _calls.begin()
+        before = read(conversation, {"host": host, "format": format}, call)
+        chain = _strategy.chain(strategy, "tiered-model" if host.has_model else "tiered")
+        self._native = NativeCompactor.start(host._native, before.conversation, chain, _kebab(options), call)
+        self._format = before.conversation.format
+
+    @classmethod
+    def resume(
+        cls,
+        saved: str,
+        /,
+        *,
+        strategy: _strategy.AnyStrategy | Sequence[_strategy.AnyStrategy] | None = None,
+        host: _host.Host | None = None,
+        **options: Unpack[CompactorOptions],
+    ) -> Compactor:
+        """Continues from a text that `save` returned, with the same strategy and options."""
+        host = host or _host.shared()
+        call = _calls.begin()
+        chain = _strategy.chain(strategy, "tiered-model" if host.has_model else "tiered")
+        compactor = object.__new__(cls)
+        compactor._native = NativeCompactor.resume(host._native, saved, chain, _kebab(options), call)
+        compactor._format = json.loads(saved)["format"]
+        return compactor
+
+    def append(self, *messages: Any) -> None:
+        """Appends messages, such as an answer and the outputs of its calls: dictionaries or objects of a client."""
+        self._native.append([to_json(message, "") for message in messages])
+
+    def reported(self, tokens: int) -> None:
+        """Notes the tokens that the provider reported for its newest response, input and output together."""
+        self._native.reported(tokens)
+
+    def step(self) -> Step:
+        """Compacts if a compaction is due. Call it before each request to the model."""
+        return _step(self._native.step(_calls.begin()))
+
+    def overflow(self) -> Step:
+        """Compacts after the provider refused the request as too long. Each call aims lower."""
+        return _step(self._native.overflowed(_calls.begin()))
+
+    def compact(self, instructions: str | None = None) -> Step:
+        """Compacts now. `instructions`: what to keep in mind, for strategies that ask a model."""
+        return _step(self._native.compact_now(instructions, _calls.begin()))
+
+    @property
+    def body(self) -> Any:
+        """The request body to send, or the messages, if these were given."""
+        return json.loads(self._native.document())
+
+    @property
+    def messages(self) -> list[Any]:
+        """The messages to send."""
+        body = self.body
+        if isinstance(body, list):
+            return body
+        messages: list[Any] = body[MEMBERS[self._format]]
+        return messages
+
+    @property
+    def history(self) -> list[Any]:
+        """All messages that were ever appended, unchanged."""
+        return [json.loads(message) for message in self._native.history()]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the next request."""
+        return self._native.tokens()
+
+    @property
+    def compactions(self) -> int:
+        """Number of compactions that changed the conversation."""
+        return self._native.compactions()
+
+    def save(self) -> str:
+        """Returns all that `resume` needs, as a text to store."""
+        return self._native.save()
+
+    def __repr__(self) -> str:
+        return f"<baler.Compactor {self.tokens} tokens, {self.compactions} compactions>"
+
+
+def _kebab(options: Mapping[str, Any]) -> str:
+    return _options.as_json({name.replace("_", "-"): value for name, value in options.items()})
+
+
+def _step(told: str) -> Step:
+    step = json.loads(told)
+    return Step(step["is-compacted"], step["pressure"], step["held"], step["receipts"])

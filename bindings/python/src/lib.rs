@@ -1,0 +1,65 @@
+//! The native part of the Python package: the host, called from any Python thread.
+//!
+//! It takes bytes, texts and Python objects, and returns texts. What Python programs see (names, types,
+//! documentation) is written in Python, in `python/baler`.
+
+mod callables;
+mod compactor;
+mod conversation;
+mod errors;
+mod host;
+mod json;
+mod options;
+mod per_process;
+mod result;
+mod running;
+mod strategy;
+
+use pyo3::prelude::*;
+
+/// Native part of the package `baler`. Use `baler` instead: nothing here is stable.
+#[pymodule]
+mod _baler {
+    use super::*;
+
+    #[pymodule_export]
+    use super::compactor::NativeCompactor;
+    #[pymodule_export]
+    use super::conversation::NativeConversation;
+    #[pymodule_export]
+    use super::host::NativeHost;
+    #[pymodule_export]
+    use super::json::to_json;
+    #[pymodule_export]
+    use super::result::NativeResult;
+    #[pymodule_export]
+    use super::running::Cancel;
+    #[pymodule_export]
+    use super::strategy::NativeStrategy;
+
+    /// Compiles the component on standard input, in a process that the host started for that. Returns the
+    /// exit code of the process; `None` in every other process.
+    #[pyfunction]
+    fn compile_component(arguments: Vec<String>) -> Option<u8> {
+        baler_host::serve_as_compiler_with(arguments.into_iter().map(Into::into))
+    }
+
+    /// Returns the version of the package.
+    #[pyfunction]
+    fn version() -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    /// Returns the strategies that ship with baler, as pairs of a name and a component; without a component
+    /// for those that are part of the host.
+    #[pyfunction]
+    fn strategies() -> Vec<(&'static str, Option<&'static [u8]>)> {
+        let native = baler_host::Strategy::NATIVE
+            .iter()
+            .map(|name| (*name, None));
+        let bundled = baler_strategies::ALL
+            .iter()
+            .map(|bundled| (bundled.name, Some(bundled.wasm)));
+        bundled.chain(native).collect()
+    }
+}
