@@ -1,0 +1,180 @@
+"""Views: what a model is shown of a history that somebody else stores.
+
+Frameworks store the whole history, and hand it over again before each request. A view says which of its messages are
+shown, which are shown in another form, and which texts stand in place of what is not shown. It is computed rarely, in
+large steps, and repeated as it is in between: each change costs the provider's cache, and a provider may refuse
+thinking that was made behind other messages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, TypeVar, Unpack
+
+from . import _calls, _options, _strategy
+from ._compaction import MEMBERS, Compaction, read
+from ._errors import OptionError
+from ._host import Host, shared
+
+T = TypeVar("T")
+
+#: The share of the context window from which on a view is computed anew.
+DUE_SHARE = 0.8
+
+#: The share of a refused request that its successor may have.
+OVERFLOW_SHARE = 0.7
+
+#: Messages that must arrive after a futile compaction before the next one is tried.
+RETRY_AFTER = 4
+
+
+class WindowOptions(TypedDict, total=False):
+    """When a history is compacted, and to what size. `context_window` or `at` is required."""
+
+    #: The model's context window, in tokens.
+    context_window: int
+    #: Tokens of a request from which on to compact. Default: 80 % of the window.
+    at: int
+    #: Tokens that the result should fit in. Default: half of `at`.
+    budget: int
+    #: What decides what to keep, as in `baler.compact`.
+    strategy: _strategy.AnyStrategy | Sequence[_strategy.AnyStrategy] | None
+    #: The host. Default: one with default options.
+    host: Host | None
+    #: What must not be removed: `"first-user"` (default) or `"none"`.
+    pins: str
+    #: What plans may do, as in `baler.toml`.
+    policy: Mapping[str, Any] | None
+    #: Is called with each compaction, for example to log its receipt.
+    on_compaction: Callable[[Compaction], None] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message of a view."""
+
+    #: Its index in the history; `None` for an inserted text.
+    index: int | None
+    #: The message as it is shown; `None` if it is shown as it is in the history.
+    message: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is shown of the first messages of a history. All later ones are shown as they are."""
+
+    #: Number of messages of the history that the view is about.
+    count: int
+    #: What is shown of these.
+    entries: tuple[Entry, ...]
+    #: Number of messages of the history at the last attempt that made nothing smaller; 0 if there is none.
+    futile: int = 0
+
+    def shown(self, history: Sequence[T], other: Callable[[Entry], T]) -> list[T]:
+        """Returns what is shown of a history. `other` makes a message of an entry that is not shown as it is."""
+        of_view = [other(entry) if entry.message is not None else history[entry.index] for entry in self.entries]  # type: ignore[index]
+        return [*of_view, *history[self.count :]]
+
+    def to_json(self) -> str:
+        """Returns the view as JSON, to store it."""
+        entries = [[entry.index, entry.message] for entry in self.entries]
+        return json.dumps({"count": self.count, "futile": self.futile, "entries": entries})
+
+    @classmethod
+    def from_json(cls, text: str) -> View:
+        """Reads a view that `to_json` wrote."""
+        read = json.loads(text)
+        return cls(read["count"], tuple(Entry(*entry) for entry in read["entries"]), read["futile"])
+
+
+def _whole(count: int) -> View:
+    return View(count, tuple(Entry(index) for index in range(count)))
+
+
+class Window:
+    """Decides when a history is compacted, and computes the view."""
+
+    def __init__(self, **options: Unpack[WindowOptions]) -> None:
+        unknown = set(options) - set(WindowOptions.__annotations__)
+        if unknown:
+            raise OptionError(f"no option is called `{min(unknown)}`")
+        window, at = options.get("context_window"), options.get("at")
+        if at is None and window is None:
+            raise OptionError("expected `context_window`, the model's, or `at`, the tokens from which on to compact")
+        for name in ("context_window", "at", "budget"):
+            value = options.get(name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value <= 0):
+                raise OptionError(f"`{name}`: expected a number of tokens above 0, found {value!r}")
+        self.at = at or int((window or 0) * DUE_SHARE)
+        self.budget = options.get("budget") or max(1, self.at // 2)
+        if options.get("budget") and self.budget >= self.at:
+            raise OptionError(f"`budget`: expected less than the {self.at} tokens from which on to compact")
+        self.host = options.get("host") or shared()
+        self._window = window
+        self._chain = _strategy.chain(options.get("strategy"), "tiered-model" if self.host.has_model else "tiered")
+        self._goal = {name: options[name] for name in ("pins", "policy") if name in options}  # type: ignore[literal-required]
+        self._on_compaction = options.get("on_compaction")
+
+    def view(
+        self,
+        format: str,
+        frame: Mapping[str, Any],
+        history: Sequence[dict[str, Any]],
+        view: View | None,
+        *,
+        instructions: Sequence[dict[str, Any]] = (),
+        overflow: bool = False,
+    ) -> View | None:
+        """Returns the view for the next request: the one before if it will do, else a new one.
+
+        `frame`: the request body without its messages, of which model, tools and system text count. `history`: its
+        messages, in the wire format. `instructions`: messages before the history, which are always shown. `overflow`:
+        the provider refused the request as too long, so the next one must be smaller.
+        """
+        if view is not None and view.count > len(history):
+            # Messages were taken back, so the view is of another history.
+            view = None
+        shown = [*instructions, *self._shown(view, history)]
+        call = _calls.begin()
+        body = {**frame, MEMBERS[format]: shown}
+        before = read(body, {"format": format, "host": self.host}, call)
+        tokens = before.conversation.tokens
+        is_due = tokens >= self.at
+        if not overflow and (not is_due or self._is_futile(view, history)):
+            return view
+        most = min(self.budget, int(tokens * OVERFLOW_SHARE)) if overflow else self.budget
+        trigger = "overflow" if overflow else "threshold"
+        options = {**self._goal, "budget": most, "trigger": trigger, "context_window": self._window}
+        native = self.host._native.compact(before.conversation, self._chain, _options.as_json(options), call)
+        compaction = Compaction(before, native)
+        if self._on_compaction is not None:
+            self._on_compaction(compaction)
+        known = view or _whole(0)
+        if not compaction.is_compacted:
+            return View(known.count, known.entries, len(history))
+        return self._composed(known, compaction, len(instructions), len(history))
+
+    @staticmethod
+    def _shown(view: View | None, history: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        if view is None:
+            return list(history)
+        return view.shown(history, lambda entry: entry.message or {})
+
+    @staticmethod
+    def _is_futile(view: View | None, history: Sequence[Any]) -> bool:
+        return view is not None and 0 < view.futile and len(history) < view.futile + RETRY_AFTER
+
+    @staticmethod
+    def _composed(view: View, compaction: Compaction, instructions: int, count: int) -> View:
+        """Returns the view that a compaction of what a view shows amounts to."""
+        shown = [*view.entries, *(Entry(index) for index in range(view.count, count))]
+        entries: list[Entry] = []
+        for change, message in zip(compaction.changes, compaction.messages, strict=True):
+            if change.index is None:
+                entries.append(Entry(None, message))
+            elif change.index >= instructions:
+                before = shown[change.index - instructions]
+                entries.append(before if change.kind == "kept" else Entry(before.index, message))
+        return View(count, tuple(entries))

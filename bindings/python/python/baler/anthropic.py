@@ -1,0 +1,72 @@
+"""Compacts the requests of the `anthropic` client (version 2 or newer), whatever framework calls it.
+
+```python
+client = anthropic.Anthropic(middleware=[baler.anthropic.Middleware(context_window=200_000)])
+```
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, Unpack
+from urllib.parse import urlsplit
+
+import anthropic
+
+from . import _wire
+from ._baler import to_json
+from ._overflow import STATUSES, is_overflow_response
+from ._view import Window, WindowOptions
+from .aio import run
+
+
+class Middleware(anthropic.Middleware):
+    """Compacts messages, and sends fewer if the provider refuses them as too long. Options: `WindowOptions`.
+
+    Serves synchronous and asynchronous clients.
+    """
+
+    def __init__(self, **options: Unpack[WindowOptions]) -> None:
+        self._requests = _wire.Requests(Window(**options))
+
+    def handle(self, request: Any, call_next: Callable[[Any], Any]) -> Any:
+        """Runs for each attempt of a synchronous client."""
+        if not _has_messages(request):
+            return call_next(request)
+        given = _content(request)
+        content = self._requests.fitted("anthropic", given)
+        response = call_next(_with(request, given, content))
+        if response.status_code not in STATUSES:
+            return response
+        if not is_overflow_response(response.status_code, response.http_response.read()):
+            return response
+        smaller = self._requests.fitted("anthropic", given, overflow=True)
+        return response if len(smaller) >= len(content) else call_next(_with(request, given, smaller))
+
+    async def handle_async(self, request: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Runs for each attempt of an asynchronous client."""
+        if not _has_messages(request):
+            return await call_next(request)
+        given = _content(request)
+        content = await run(self._requests.fitted, "anthropic", given)
+        response = await call_next(_with(request, given, content))
+        if response.status_code not in STATUSES:
+            return response
+        if not is_overflow_response(response.status_code, await response.http_response.aread()):
+            return response
+        smaller = await run(self._requests.fitted, "anthropic", given, overflow=True)
+        return response if len(smaller) >= len(content) else await call_next(_with(request, given, smaller))
+
+
+def _has_messages(request: Any) -> bool:
+    path = urlsplit(str(request.url)).path
+    return request.method.upper() == "POST" and path.endswith("/messages") and isinstance(request.json, dict)
+
+
+def _content(request: Any) -> bytes:
+    return to_json(request.json, "").encode()
+
+
+def _with(request: Any, given: bytes, content: bytes) -> Any:
+    return request if content is given else request.copy(body=json.loads(content))
