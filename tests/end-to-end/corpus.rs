@@ -1,6 +1,6 @@
 //! Recorded conversations, from the folder that `BALER_CORPUS` names. Prints counts, never text.
 //!
-//! A sample of the cuts; `examples/every-cut.rs` takes them all, with the same checks.
+//! A sample of the cuts; `tests/corpus/src/bin/every-cut.rs` takes them all, with the same checks.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -8,17 +8,22 @@ thinking that was made behind other messages.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from . import _calls, _options, _strategy
+from ._baler import to_json
 from ._compaction import MEMBERS, Compaction, read
 from ._errors import OptionError
 from ._host import Host, shared
 
 T = TypeVar("T")
+
+log = logging.getLogger("baler")
 
 #: The share of the context window from which on a view is computed anew.
 DUE_SHARE = 0.8
@@ -71,26 +76,66 @@ class View:
     entries: tuple[Entry, ...]
     #: Number of messages of the history at the last attempt that made nothing smaller; 0 if there is none.
     futile: int = 0
+    #: Hash of the last of these messages, by which a history that was changed is noticed.
+    last: str = ""
 
-    def shown(self, history: Sequence[T], other: Callable[[Entry], T]) -> list[T]:
-        """Returns what is shown of a history. `other` makes a message of an entry that is not shown as it is."""
-        of_view = [other(entry) if entry.message is not None else history[entry.index] for entry in self.entries]  # type: ignore[index]
-        return [*of_view, *history[self.count :]]
+    def shown(
+        self,
+        history: Sequence[T],
+        inserted: Callable[[dict[str, Any]], T],
+        changed: Callable[[T, dict[str, Any]], T],
+    ) -> list[T]:
+        """Returns what is shown of a history of any type, by index.
+
+        `inserted` makes a message of a text that stands in place of others, `changed` one of a message that is shown in
+        another form; both get that form.
+        """
+        shown: list[T] = []
+        for entry in self.entries:
+            if entry.index is None:
+                shown.append(inserted(entry.message or {}))
+            elif entry.message is None:
+                shown.append(history[entry.index])
+            else:
+                shown.append(changed(history[entry.index], entry.message))
+        return [*shown, *history[self.count :]]
+
+    def is_behind_a_change(self) -> list[bool]:
+        """Returns for each entry whether anything before it is not shown as it is in the history.
+
+        Providers may refuse thinking there, since it was made behind other messages.
+        """
+        behind: list[bool] = []
+        is_changed = False
+        for place, entry in enumerate(self.entries):
+            is_changed = is_changed or entry.index != place
+            behind.append(is_changed)
+            is_changed = is_changed or entry.message is not None
+        return behind
+
+    def dicts(self, history: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Returns what is shown of a history in the wire format."""
+        return self.shown(history, lambda message: message, lambda _, message: message)
 
     def to_json(self) -> str:
         """Returns the view as JSON, to store it."""
         entries = [[entry.index, entry.message] for entry in self.entries]
-        return json.dumps({"count": self.count, "futile": self.futile, "entries": entries})
+        return json.dumps({"count": self.count, "futile": self.futile, "last": self.last, "entries": entries})
 
     @classmethod
     def from_json(cls, text: str) -> View:
         """Reads a view that `to_json` wrote."""
         read = json.loads(text)
-        return cls(read["count"], tuple(Entry(*entry) for entry in read["entries"]), read["futile"])
+        return cls(read["count"], tuple(Entry(*entry) for entry in read["entries"]), read["futile"], read["last"])
+
+    def is_of(self, history: Sequence[Any]) -> bool:
+        """Decides whether this is a view of a history: messages may have been taken back or edited since."""
+        return self.count <= len(history) and self.last == _last(history[: self.count])
 
 
-def _whole(count: int) -> View:
-    return View(count, tuple(Entry(index) for index in range(count)))
+def _last(history: Sequence[Any]) -> str:
+    text = to_json(history[-1], "") if history else ""
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
 class Window:
@@ -126,15 +171,16 @@ class Window:
         *,
         instructions: Sequence[dict[str, Any]] = (),
         overflow: bool = False,
+        budget: int | float | None = None,
     ) -> View | None:
         """Returns the view for the next request: the one before if it will do, else a new one.
 
         `frame`: the request body without its messages, of which model, tools and system text count. `history`: its
         messages, in the wire format. `instructions`: messages before the history, which are always shown. `overflow`:
-        the provider refused the request as too long, so the next one must be smaller.
+        the provider refused the request as too long, so the next one must be smaller. `budget`: another one, as in
+        `baler.compact`.
         """
-        if view is not None and view.count > len(history):
-            # Messages were taken back, so the view is of another history.
+        if view is not None and not view.is_of(history):
             view = None
         shown = [*instructions, *self._shown(view, history)]
         call = _calls.begin()
@@ -144,31 +190,32 @@ class Window:
         is_due = tokens >= self.at
         if not overflow and (not is_due or self._is_futile(view, history)):
             return view
-        most = min(self.budget, int(tokens * OVERFLOW_SHARE)) if overflow else self.budget
+        most = budget or (min(self.budget, int(tokens * OVERFLOW_SHARE)) if overflow else self.budget)
         trigger = "overflow" if overflow else "threshold"
         options = {**self._goal, "budget": most, "trigger": trigger, "context_window": self._window}
         native = self.host._native.compact(before.conversation, self._chain, _options.as_json(options), call)
         compaction = Compaction(before, native)
         if self._on_compaction is not None:
             self._on_compaction(compaction)
-        known = view or _whole(0)
+        known = view or View(0, (), last=_last(()))
         if not compaction.is_compacted:
-            return View(known.count, known.entries, len(history))
-        return self._composed(known, compaction, len(instructions), len(history))
+            return View(known.count, known.entries, len(history), known.last)
+        entries = self._composed(known, compaction, len(instructions), len(history))
+        return View(len(history), entries, 0, _last(history))
 
     @staticmethod
     def _shown(view: View | None, history: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         if view is None:
             return list(history)
-        return view.shown(history, lambda entry: entry.message or {})
+        return view.dicts(history)
 
     @staticmethod
     def _is_futile(view: View | None, history: Sequence[Any]) -> bool:
         return view is not None and 0 < view.futile and len(history) < view.futile + RETRY_AFTER
 
     @staticmethod
-    def _composed(view: View, compaction: Compaction, instructions: int, count: int) -> View:
-        """Returns the view that a compaction of what a view shows amounts to."""
+    def _composed(view: View, compaction: Compaction, instructions: int, count: int) -> tuple[Entry, ...]:
+        """Returns the entries that a compaction of what a view shows amounts to."""
         shown = [*view.entries, *(Entry(index) for index in range(view.count, count))]
         entries: list[Entry] = []
         for change, message in zip(compaction.changes, compaction.messages, strict=True):
@@ -177,4 +224,4 @@ class Window:
             elif change.index >= instructions:
                 before = shown[change.index - instructions]
                 entries.append(before if change.kind == "kept" else Entry(before.index, message))
-        return View(count, tuple(entries))
+        return tuple(entries)

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import logging
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from ._compaction import MEMBERS
 from ._errors import Error
-from ._view import View, Window
-
-log = logging.getLogger("baler")
-
-#: Views that are remembered. One that was forgotten is computed anew.
-VIEWS = 256
+from ._memory import Memory
+from ._view import Window, log
 
 #: Ends of paths to which messages are posted, with their wire formats.
 _PATHS = (
@@ -46,15 +38,14 @@ class Requests:
 
     def __init__(self, window: Window) -> None:
         self.window = window
-        self._views: OrderedDict[bytes, View] = OrderedDict()
-        self._lock = threading.Lock()
+        self._memory = Memory()
 
     def fitted(self, format: str, content: bytes, *, overflow: bool = False) -> bytes:
         """Returns the request body to send. What cannot be compacted is returned as it is.
 
         `overflow`: the provider refused the body that was returned before as too long.
         """
-        if not overflow and not self._views and self._is_small(content):
+        if not overflow and self._memory.is_empty() and self._is_small(content):
             return content
         try:
             return self._fitted(format, content, overflow)
@@ -65,7 +56,7 @@ class Requests:
     def _fitted(self, format: str, content: bytes, overflow: bool) -> bytes:
         try:
             body = json.loads(content)
-        except ValueError:
+        except (ValueError, RecursionError):
             return content
         if not isinstance(body, dict) or _is_stored(body):
             return content
@@ -73,63 +64,20 @@ class Requests:
         if not isinstance(history, list) or not all(isinstance(message, dict) for message in history):
             return content
         frame = {name: value for name, value in body.items() if name != MEMBERS[format]}
-        prefixes = _prefixes(frame, history)
-        view = self._known(prefixes)
-        if view is None and not overflow and self._is_small(content):
+        if not overflow and self._is_small(content) and not self._memory.knows(frame, history):
             return content
-        new = self.window.view(format, frame, history, view, overflow=overflow)
-        if new is not None and new is not view:
-            self._remember(prefixes[new.count], new)
-        if new is None:
+        shown = self._memory.shown(self.window, format, frame, history, overflow=overflow)
+        if shown is history:
             return content
-        body[MEMBERS[format]] = new.shown(history, lambda entry: entry.message or {})
+        body[MEMBERS[format]] = shown
         return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
     def _is_small(self, content: bytes) -> bool:
         """Decides without counting whether a request is far from being compacted: every token has a byte at least."""
         return len(content) < self.window.at
 
-    def _known(self, prefixes: list[bytes]) -> View | None:
-        with self._lock:
-            for prefix in reversed(prefixes):
-                if (view := self._views.get(prefix)) is not None:
-                    self._views.move_to_end(prefix)
-                    return view
-        return None
-
-    def _remember(self, prefix: bytes, view: View) -> None:
-        with self._lock:
-            self._views[prefix] = view
-            self._views.move_to_end(prefix)
-            while len(self._views) > VIEWS:
-                self._views.popitem(last=False)
-
 
 def _is_stored(body: Mapping[str, Any]) -> bool:
     thread = body.get("thread")
     is_continued = isinstance(thread, dict) and thread.get("type") == "continue"
     return is_continued or any(body.get(name) for name in _STORED)
-
-
-def _prefixes(frame: Mapping[str, Any], history: list[dict[str, Any]]) -> list[bytes]:
-    """Returns a hash of the first 0, 1, 2 … messages. The same messages have the same hash in each request."""
-    state = hashlib.blake2b(json.dumps([frame.get("model"), _plain(frame.get("system"))]).encode(), digest_size=16)
-    prefixes = [state.digest()]
-    for message in history:
-        state.update(json.dumps(_plain(message), sort_keys=True).encode())
-        prefixes.append(state.digest())
-    return prefixes
-
-
-def _plain(value: Any) -> Any:
-    """Returns a message without what clients change from request to request: marks for the cache, and a text that is
-    sometimes a list of one block."""
-    if isinstance(value, dict):
-        return {name: _plain(member) for name, member in value.items() if name != "cache_control"}
-    if isinstance(value, list):
-        plain = [_plain(member) for member in value]
-        match plain:
-            case [{"type": "text", "text": str(text), **others}] if not others:
-                return text
-        return plain
-    return value

@@ -1,0 +1,54 @@
+"""A hook for LiteLLM: its proxy, its router, and its asynchronous functions (`litellm` 1.100 or newer).
+
+```python
+litellm.callbacks = [baler.litellm.BalerLogger(context_window=200_000)]
+```
+
+For the proxy, name an instance in `callbacks` of its config. Synchronous `litellm.completion` has no hook that may
+change a request: use `baler.compact` there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from litellm.integrations.custom_logger import CustomLogger
+
+from ._errors import Error
+from ._memory import Memory
+from ._view import Window, WindowOptions, log
+from .aio import run
+
+#: Calls whose messages are compacted.
+CALLS = frozenset({"completion", "acompletion", "text_completion", "anthropic_messages"})
+
+
+class BalerLogger(CustomLogger):
+    """Compacts the messages of requests. Options: `WindowOptions`."""
+
+    def __init__(self, **options: Unpack[WindowOptions]) -> None:
+        super().__init__()
+        self._window = Window(**options)
+        self._memory = Memory()
+
+    async def async_pre_call_hook(self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any) -> Any:
+        """Runs in the proxy, before a request is routed."""
+        return await run(self._compacted, data, call_type)
+
+    async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any]:
+        """Runs in the router and in `acompletion`, once a deployment is chosen."""
+        return await run(self._compacted, kwargs, call_type)
+
+    def _compacted(self, request: dict[str, Any], call_type: Any) -> dict[str, Any]:
+        messages = request.get("messages")
+        kind = getattr(call_type, "value", call_type)
+        if kind not in CALLS or not isinstance(messages, list):
+            return request
+        format = "anthropic" if kind == "anthropic_messages" else "openai-chat"
+        frame = {name: request[name] for name in ("model", "tools", "system") if request.get(name)}
+        try:
+            shown = self._memory.shown(self._window, format, frame, messages)
+        except Error as error:
+            log.warning("a request is sent as it is: %s", error)
+            return request
+        return request if shown is messages else {**request, "messages": shown}

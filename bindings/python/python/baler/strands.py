@@ -1,0 +1,120 @@
+"""A conversation manager for Strands agents (`strands-agents` 1.60 or newer).
+
+```python
+agent = Agent(conversation_manager=baler.strands.BalerConversationManager(context_window=200_000))
+```
+
+It shortens the agent's own list of messages, before a request to the model and after one that was too long.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Unpack
+
+from strands.agent.conversation_manager import ConversationManager
+from strands.hooks.events import BeforeModelCallEvent
+from strands.hooks.registry import HookRegistry
+
+from ._blocks import Block, rebuilt
+from ._errors import Error
+from ._view import View, Window, WindowOptions, log
+
+
+class BalerConversationManager(ConversationManager):
+    """Keeps an agent's messages within its model's context window. Options: `WindowOptions`."""
+
+    def __init__(self, **options: Unpack[WindowOptions]) -> None:
+        super().__init__()
+        self._window = Window(**options)
+
+    def register_hooks(self, registry: HookRegistry, **kwargs: Any) -> None:
+        """Has the messages looked at before each request, also inside of a tool loop."""
+        super().register_hooks(registry, **kwargs)
+        registry.add_callback(BeforeModelCallEvent, lambda event: self.apply_management(event.agent))
+
+    def apply_management(self, agent: Any, **kwargs: Any) -> None:
+        """Compacts the messages if they are too many."""
+        try:
+            self._reduce(agent, overflow=False)
+        except Error as error:
+            log.warning("the messages stay as they are: %s", error)
+
+    def reduce_context(self, agent: Any, e: Exception | None = None, **kwargs: Any) -> None:
+        """Compacts the messages after the model refused them as too long. Raises `e` if they cannot become fewer."""
+        try:
+            is_smaller = self._reduce(agent, overflow=True)
+        except Error as error:
+            log.warning("the messages stay as they are: %s", error)
+            is_smaller = False
+        if not is_smaller and e is not None:
+            # Strands would try again without end.
+            raise e
+
+    def _reduce(self, agent: Any, *, overflow: bool) -> bool:
+        messages = agent.messages
+        history = [describe(message) for message in messages]
+        frame = {"model": "", "system": agent.system_prompt or "", "tools": _tools(agent)}
+        view = self._window.view("anthropic", frame, history, None, overflow=overflow)
+        if view is None or view.futile:
+            return False
+        self.removed_message_count += sum(1 for _ in messages) - len({entry.index for entry in view.entries} - {None})
+        messages[:] = shown(messages, view)
+        return True
+
+
+def shown(messages: list[Any], view: View) -> list[Any]:
+    """Returns what a view shows of Strands' messages. Messages that are shown as they are stay the same objects."""
+    return view.shown(messages, lambda message: {"role": message["role"], "content": [{"text": _text(message)}]}, _changed)
+
+
+def describe(message: Any) -> dict[str, Any]:
+    """Returns what counts of a message, as one of Anthropic Messages. It is never sent."""
+    blocks = [block for block, _ in _parts(message) if block is not None]
+    blocks.sort(key=lambda block: block["type"] != "tool_result")
+    return {"role": message["role"], "content": blocks or [{"type": "text", "text": "…"}]}
+
+
+def _parts(message: Any) -> list[tuple[Block | None, Any]]:
+    return [(_block(part), part) for part in message["content"]]
+
+
+def _block(part: Any) -> Block | None:
+    match part:
+        case {"text": str(text)}:
+            return {"type": "text", "text": text} if text else None
+        case {"toolUse": call}:
+            return {"type": "tool_use", "id": call["toolUseId"], "name": call["name"], "input": call["input"] or {}}
+        case {"toolResult": result}:
+            texts = [item["text"] if "text" in item else json.dumps(item.get("json")) for item in result["content"]]
+            is_error = result.get("status") == "error"
+            text = "\n".join(texts)
+            return {"type": "tool_result", "tool_use_id": result["toolUseId"], "content": text, "is_error": is_error}
+        case {"reasoningContent": {"reasoningText": {"text": text, "signature": signature}}}:
+            return {"type": "thinking", "thinking": text, "signature": signature}
+        case _:
+            return None
+
+
+def _changed(message: Any, described: dict[str, Any]) -> Any:
+    parts = rebuilt(_parts(message), described["content"], _with_text, lambda text: {"text": text})
+    return {**message, "content": parts}
+
+
+def _with_text(part: Any, text: str) -> Any:
+    if "toolResult" in part:
+        return {"toolResult": {**part["toolResult"], "content": [{"text": text}]}}
+    return {**part, "text": text}
+
+
+def _text(message: dict[str, Any]) -> str:
+    content = message["content"]
+    return content if isinstance(content, str) else "".join(block.get("text", "") for block in content)
+
+
+def _tools(agent: Any) -> list[dict[str, Any]]:
+    specs = agent.tool_registry.get_all_tool_specs() if hasattr(agent, "tool_registry") else []
+    return [
+        {"name": spec["name"], "description": spec["description"], "input_schema": spec["inputSchema"].get("json", {})}
+        for spec in specs
+    ]
