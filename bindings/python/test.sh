@@ -12,12 +12,19 @@ trap 'rm -rf "$scratch"' EXIT
 
 python3 -m venv "$scratch/venv"
 export PATH="$scratch/venv/bin:$PATH"
-pip install --quiet 'maturin>=1.16,<2' pytest trio openai anthropic google-genai httpx2 mypy
+export BALER_STATE="$scratch/state"
+pip install --quiet 'maturin>=1.16,<2' pytest trio openai anthropic google-genai httpx2 mypy ruff
 ./build.sh "$scratch/wheels" "$profile"
 pip install --quiet "$scratch"/wheels/*.whl
 
-# The stub is generated from the library; a copy that differs is out of date.
-diff python/baler/_baler.pyi "$(python -c 'import baler, pathlib; print(pathlib.Path(baler.__file__).with_name("_baler.pyi"))')"
-baler --version
+# The stub is generated from the library.
+maturin generate-stubs --quiet --profile "$profile" --out "$scratch/stubs"
+if ! diff "$scratch/stubs/baler/_baler.pyi" python/baler/_baler.pyi; then
+  echo "error: _baler.pyi is out of date: maturin generate-stubs --profile $profile --out python" >&2
+  exit 1
+fi
+ruff check .
+ruff format --check .
+mypy
 # Not from this folder, whose `python/baler` has no library.
-python -m pytest --quiet tests
+(cd / && baler --version && python -m pytest --quiet -p no:cacheprovider "$OLDPWD/tests" --ignore "$OLDPWD/tests/frameworks")

@@ -1,6 +1,6 @@
 //! Python callables as models and as strategies.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use baler_host::model::{
@@ -8,6 +8,10 @@ use baler_host::model::{
 };
 use baler_host::remote::{self, Operation, Remote, RemoteError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use tokio::sync::oneshot::{self, Sender};
+
+use crate::errors;
 
 /// Maximum characters of an exception in the error of a model.
 const MESSAGE: usize = 200;
@@ -32,32 +36,29 @@ impl Model for PyModel {
     ) -> AnswerFuture<'a> {
         let call = Arc::clone(&self.call);
         let question = question.clone();
-        Box::pin(async move {
-            in_thread(move || ask_model(&call, question))
-                .await
-                .unwrap_or_else(|| Err(ModelError::Refused("the thread ended".to_owned())))
-        })
+        Box::pin(ask_model(call, question))
     }
 }
 
-fn ask_model(call: &Py<PyAny>, question: Question) -> Result<Answer, ModelError> {
+async fn ask_model(call: Arc<Py<PyAny>>, question: Question) -> Result<Answer, ModelError> {
     let Question {
         instructions,
         prompt,
         max_output_tokens,
         ..
     } = question;
-    Python::attach(|py| {
-        let answer = call.call1(py, (instructions, prompt, max_output_tokens));
-        let answer = answer.map_err(|error| {
-            let told: String = error.to_string().chars().take(MESSAGE).collect();
-            ModelError::Refused(told)
-        })?;
-        let text: String = answer.extract(py).map_err(|_| {
-            ModelError::InvalidAnswer("expected a text from the callable".to_owned())
-        })?;
-        Ok(Answer::new(text, Finish::Stop))
+    let answer = in_thread(&call, |py| {
+        (instructions, prompt, max_output_tokens).into_pyobject(py)
     })
+    .await;
+    let answer = answer.map_err(|error| {
+        let told: String = error.to_string().chars().take(MESSAGE).collect();
+        ModelError::Refused(told)
+    })?;
+    let text: PyResult<String> = Python::attach(|py| answer.extract(py));
+    let text = text
+        .map_err(|_| ModelError::InvalidAnswer("expected a text from the callable".to_owned()))?;
+    Ok(Answer::new(text, Finish::Stop))
 }
 
 /// A strategy that is a Python callable: `(operation, request) -> answer`, both as JSON. Its plans are checked
@@ -87,14 +88,10 @@ impl Remote for PyStrategy {
     ) -> remote::AnswerFuture<'_> {
         let call = Arc::clone(&self.call);
         Box::pin(async move {
-            let answer = in_thread(move || {
-                Python::attach(|py| {
-                    let answer = call.call1(py, (question.name(), request));
-                    let answer = answer.and_then(|answer| answer.extract::<String>(py));
-                    answer.map_err(|_| RemoteError::Malformed)
-                })
-            });
-            let answer = answer.await.ok_or(RemoteError::NoRoom)??;
+            let answer = in_thread(&call, |py| (question.name(), request).into_pyobject(py)).await;
+            let answer = answer.map_err(|_| RemoteError::Malformed)?;
+            let answer: PyResult<String> = Python::attach(|py| answer.extract(py));
+            let answer = answer.map_err(|_| RemoteError::Malformed)?;
             if answer.len() > most_bytes {
                 return Err(RemoteError::TooLarge);
             }
@@ -103,7 +100,48 @@ impl Remote for PyStrategy {
     }
 }
 
-/// Calls Python in a thread of its own, which a time limit can leave behind; `None` if the thread ended early.
-async fn in_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    tokio::task::spawn_blocking(work).await.ok()
+/// Takes what a callable returned, in the thread that called it.
+#[pyclass(frozen, module = "baler._baler")]
+struct Reply(Mutex<Option<Sender<PyResult<Py<PyAny>>>>>);
+
+#[pymethods]
+impl Reply {
+    /// Takes the result.
+    fn returned(&self, value: Py<PyAny>) {
+        self.send(Ok(value));
+    }
+
+    /// Takes the exception.
+    fn raised(&self, error: Bound<'_, PyAny>) {
+        self.send(Err(PyErr::from_value(error)));
+    }
+}
+
+impl Reply {
+    fn send(&self, result: PyResult<Py<PyAny>>) {
+        let mut sender = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sender) = sender.take() {
+            // Nobody waits any more if a time limit was reached.
+            let _ = sender.send(result);
+        }
+    }
+}
+
+/// Calls Python in a thread of its own, which a time limit can leave behind. It is a daemon thread of Python's:
+/// these end with the interpreter, wherever they are.
+async fn in_thread(
+    call: &Py<PyAny>,
+    arguments: impl FnOnce(Python<'_>) -> PyResult<Bound<'_, PyTuple>>,
+) -> PyResult<Py<PyAny>> {
+    let (sender, receiver) = oneshot::channel();
+    Python::attach(|py| {
+        let reply = Reply(Mutex::new(Some(sender)));
+        let threads = py.import("baler._threads")?;
+        threads
+            .call_method1("start", (call, arguments(py)?, reply))
+            .map(drop)
+    })?;
+    receiver
+        .await
+        .unwrap_or_else(|_| Err(errors::host("the thread of a callable ended".to_owned())))
 }

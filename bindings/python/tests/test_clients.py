@@ -41,18 +41,34 @@ class Server:
 def chat_answer():
     message = {"role": "assistant", "content": "Done."}
     choice = {"index": 0, "finish_reason": "stop", "message": message}
-    return httpx2.Response(200, json={"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]})
+    return httpx2.Response(
+        200, json={"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    )
 
 
 def chat_refusal():
-    error = {"message": "This model's maximum context length is 9 tokens.", "code": "context_length_exceeded", "param": "messages", "type": "invalid_request_error"}
+    error = {
+        "message": "This model's maximum context length is 9 tokens.",
+        "code": "context_length_exceeded",
+        "param": "messages",
+        "type": "invalid_request_error",
+    }
     return httpx2.Response(400, json={"error": error})
 
 
 def claude_answer():
     usage = {"input_tokens": 1, "output_tokens": 1}
     content = [{"type": "text", "text": "Done."}]
-    body = {"id": "1", "type": "message", "role": "assistant", "model": "m", "content": content, "usage": usage, "stop_reason": "end_turn", "stop_sequence": None}
+    body = {
+        "id": "1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": content,
+        "usage": usage,
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
+    }
     return httpx2.Response(200, json=body)
 
 
@@ -77,7 +93,9 @@ def claude_history(beds=40):
         call = {"type": "tool_use", "id": f"toolu_{bed}", "name": "soil", "input": {"bed": bed}}
         messages.append({"role": "assistant", "content": [call]})
         output = f"bed {bed}: soil 24 %, light 900 lx, measured at noon by the north wall, moss and ivy"
-        messages.append({"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"toolu_{bed}", "content": output}]})
+        messages.append(
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"toolu_{bed}", "content": output}]}
+        )
     return messages
 
 
@@ -161,8 +179,16 @@ def test_other_errors_and_other_requests_pass(host):
 
 def test_what_the_provider_stores_is_not_compacted(host):
     response = {"id": "r", "object": "response", "created_at": 1, "model": "m", "output": [], "status": "completed"}
-    server = Server(lambda: httpx2.Response(200, json={**response, "tools": [], "parallel_tool_calls": False, "tool_choice": "auto"}))
-    items = [{"role": "user", "content": "x " * 900}, {"role": "assistant", "content": "y " * 900}, {"role": "user", "content": TASK}]
+    server = Server(
+        lambda: httpx2.Response(
+            200, json={**response, "tools": [], "parallel_tool_calls": False, "tool_choice": "auto"}
+        )
+    )
+    items = [
+        {"role": "user", "content": "x " * 900},
+        {"role": "assistant", "content": "y " * 900},
+        {"role": "user", "content": TASK},
+    ]
     client = chat_client(server, host, at=500)
     client.responses.create(model="gpt-4o", input=items, previous_response_id="r0")
     assert server.messages(member="input") == items
@@ -171,14 +197,21 @@ def test_what_the_provider_stores_is_not_compacted(host):
 
 
 def test_streams_pass_unchanged(host):
-    lines = [b'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"D"}}]}\n\n', b"data: [DONE]\n\n"]
+    lines = [
+        b'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"D"}}]}\n\n',
+        b"data: [DONE]\n\n",
+    ]
 
     class Stream(httpx2.SyncByteStream):
         def __iter__(self):
             yield from lines
 
     server = Server(lambda: httpx2.Response(200, headers={"content-type": "text/event-stream"}, stream=Stream()))
-    chunks = list(chat_client(server, host, at=1_000).chat.completions.create(model="gpt-4o", messages=chat_history(), stream=True))
+    chunks = list(
+        chat_client(server, host, at=1_000).chat.completions.create(
+            model="gpt-4o", messages=chat_history(), stream=True
+        )
+    )
     assert [chunk.choices[0].delta.content for chunk in chunks] == ["D"]
     assert len(server.messages()) < len(chat_history())
 
@@ -232,7 +265,11 @@ def test_messages_of_the_clients_go_in_as_they_are(host):
     client.chat.completions.create(model="gpt-4o", messages=result.messages)
 
     answer = anthropic.types.Message.model_validate(claude_answer().json())
-    messages = [*claude_history(), {"role": "assistant", "content": answer.content}, {"role": "user", "content": "Go on."}]
+    messages = [
+        *claude_history(),
+        {"role": "assistant", "content": answer.content},
+        {"role": "user", "content": "Go on."},
+    ]
     result = baler.compact(messages, budget=1_000, host=host)
     assert result.is_compacted and result.messages[-2] is messages[-2]
 
@@ -242,8 +279,12 @@ def test_contents_of_googles_client_go_in_as_they_are(host):
     contents = [types.Content(role="user", parts=[types.Part(text=TASK)])]
     for bed in range(40):
         call = types.FunctionCall(name="soil", args={"bed": bed})
-        contents.append(types.Content(role="model", parts=[types.Part(function_call=call, thought_signature=b"\x01\x02")]))
-        response = types.FunctionResponse(name="soil", response={"output": f"bed {bed}: soil 24 %, light 900 lx, at noon"})
+        contents.append(
+            types.Content(role="model", parts=[types.Part(function_call=call, thought_signature=b"\x01\x02")])
+        )
+        response = types.FunctionResponse(
+            name="soil", response={"output": f"bed {bed}: soil 24 %, light 900 lx, at noon"}
+        )
         contents.append(types.Content(role="user", parts=[types.Part(function_response=response)]))
     result = baler.compact(contents, budget=1_000, host=host)
     assert result.is_compacted and result.receipt["format"] == "gemini"

@@ -103,7 +103,10 @@ def test_should_compact_decides_by_size_or_by_a_strategy(body, host):
 
 
 def test_validate_and_repair(host):
-    broken = [{"role": "user", "content": "Water the ferns. 水やり"}, {"role": "tool", "tool_call_id": "x", "content": "?"}]
+    broken = [
+        {"role": "user", "content": "Water the ferns. 水やり"},
+        {"role": "tool", "tool_call_id": "x", "content": "?"},
+    ]
     found = baler.validate(broken, host=host)
     assert not found and found.errors == 1
     assert found.violations[0].rule == "CHAT-1" and found.violations[0].message == 2 and found.violations[0].remedy

@@ -133,3 +133,16 @@ def test_a_timeout_ends_the_call_with_the_conversation_unchanged(body, host):
     result = baler.compact(body, strategy=slow, timeout=0.3, host=host)
     assert time.monotonic() - began < 2
     assert not result.is_compacted and result.receipt["why"] == "out-of-time" and result.body == body
+
+
+def test_a_program_ends_while_a_callable_hangs(tmp_path):
+    script = textwrap.dedent("""
+        import sys, time, baler
+        messages = [{"role": "user", "content": "dig"}, {"role": "assistant", "content": "ok " * 4000}] * 3
+        slow = baler.Strategy.of(lambda request: time.sleep(1), timeout=0.1, name="slow")
+        print(baler.compact(messages, strategy=slow, host=baler.Host(state=sys.argv[1])).fell_back)
+    """)
+    began = time.monotonic()
+    ended = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "True\n", "")
+    assert time.monotonic() - began < 30

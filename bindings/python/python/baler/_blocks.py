@@ -33,21 +33,21 @@ def rebuilt(
     if isinstance(blocks, str):
         blocks = [{"type": "text", "text": blocks}]
     left = [(block, part) for block, part in parts if block is not None]
-    found: list[P | None] = [_taken(left, lambda old, new=block: _is_same(old, new)) for block in blocks]
+    found: list[P | None] = [_taken(left, block, _is_same) for block in blocks]
     result = [part for block, part in parts if block is None]
     for block, part in zip(blocks, found, strict=True):
         if part is None:
             # Its text is another. One that describes no part was inserted.
-            part = _taken(left, lambda old, new=block: _is_alike(old, new))
+            part = _taken(left, block, _is_alike)
             text = text_of(block)
             part = inserted(text) if part is None else with_text(part, text)
         result.append(part)
     return result
 
 
-def _taken(left: list[tuple[Block, P]], is_it: Callable[[Block], bool]) -> P | None:
-    for place, (block, part) in enumerate(left):
-        if is_it(block):
+def _taken(left: list[tuple[Block, P]], new: Block, is_it: Callable[[Block, Block], bool]) -> P | None:
+    for place, (old, part) in enumerate(left):
+        if is_it(old, new):
             del left[place]
             return part
     return None

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Any, Literal, Unpack, cast
 
 from . import _calls, _host, _options, _strategy
 from ._baler import NativeConversation, NativeResult, NativeStrategy
@@ -17,7 +17,8 @@ from ._options import CompactOptions, ReadOptions
 MEMBERS = {"openai-chat": "messages", "anthropic": "messages", "openai-responses": "input", "gemini": "contents"}
 
 
-class Change(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Change:
     """Where a message of a result comes from."""
 
     #: `"kept"`: the message is unchanged. `"changed"`: parts of it were shortened or removed. `"inserted"`: a summary
@@ -88,7 +89,7 @@ class Compaction:
         items = before.items
         messages: list[Any] = []
         for kind, index, text in native.messages:
-            self.changes.append(Change(kind, index))
+            self.changes.append(Change(cast(Literal["kept", "changed", "inserted"], kind), index))
             if items is None:
                 continue
             # What is kept is the same object, so nothing that only Python knows of it is lost.
@@ -204,7 +205,7 @@ def _threshold(budget: Any, window: Any) -> int:
                 return int(text)
             share = float(text[:-1]) / 100
         except ValueError:
-            raise OptionError(f"`budget`: expected tokens, or a share such as \"80%\", found {budget!r}") from None
+            raise OptionError(f'`budget`: expected tokens, or a share such as "80%", found {budget!r}') from None
     if not isinstance(window, int) or isinstance(window, bool) or window <= 0:
         raise OptionError("`budget`: expected tokens; a share is one of `context_window`, which is missing")
     if not isinstance(share, float) or not 0 < share <= 1:
@@ -292,7 +293,8 @@ def count(conversation: Any, /, **options: Unpack[ReadOptions]) -> int:
 
 def introspect(strategy: Any, /, *, host: _host.Host | None = None) -> dict[str, Any]:
     """Returns what a strategy says of itself (name, description, schema of its config) and what baler knows of it
-    (content hash, contract, permissions)."""
+    (content hash, contract, permissions).
+    """
     native = _strategy.native(strategy)
     told = (host or _host.shared())._native.introspect(native, _calls.begin())
     result: dict[str, Any] = json.loads(told)

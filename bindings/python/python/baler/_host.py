@@ -54,7 +54,7 @@ class Host:
     def __init__(
         self,
         *,
-        state: str | os.PathLike[str] | None | _Default = DEFAULT,
+        state: str | os.PathLike[str] | _Default | None = DEFAULT,
         archive: str | os.PathLike[str] | None = None,
         archive_options: Mapping[str, str] | None = None,
         project: str | os.PathLike[str] | None = None,

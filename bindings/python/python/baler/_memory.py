@@ -17,7 +17,8 @@ VIEWS = 256
 
 class Memory:
     """Views of the newest conversations of a program. A conversation is known by its first messages, so branches and
-    sub-agents have views of their own. Safe to use from many threads."""
+    sub-agents have views of their own. Safe to use from many threads.
+    """
 
     def __init__(self) -> None:
         self._views: OrderedDict[bytes, View] = OrderedDict()
@@ -95,7 +96,8 @@ def _prefixes(frame: Mapping[str, Any], history: Sequence[dict[str, Any]]) -> li
 
 def _plain(value: Any) -> Any:
     """Returns a message without what clients change from request to request: marks for the cache, and a text that is
-    sometimes a list of one block."""
+    sometimes a list of one block.
+    """
     if isinstance(value, dict):
         return {name: _plain(member) for name, member in sorted(value.items()) if name != "cache_control"}
     if isinstance(value, list):

@@ -81,16 +81,16 @@ class Strategy:
         """
         if not callable(function):
             raise TypeError(f"expected a callable, found {type(function).__name__}")
-        name = name or getattr(function, "__name__", "python")
+        label = name or str(getattr(function, "__name__", "python"))
 
         def answer(operation: str, request: str) -> str:
             try:
-                return json.dumps(_answered(function, name, operation, request))
+                return json.dumps(_answered(function, label, operation, request))
             except Exception:
-                log.exception("the strategy %r failed in `%s`", name, operation)
+                log.exception("the strategy %r failed in `%s`", label, operation)
                 raise
 
-        return cls._of(NativeStrategy.callable(name, answer, None, _limits(timeout, None, None)))
+        return cls._of(NativeStrategy.callable(label, answer, None, _limits(timeout, None, None)))
 
     @classmethod
     def _of(cls, native: NativeStrategy) -> Strategy:

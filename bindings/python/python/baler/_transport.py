@@ -15,7 +15,9 @@ def transports(module: Any) -> tuple[type, type]:
 
     def rebuilt(request: Any, content: bytes) -> Any:
         headers = [(name, value) for name, value in request.headers.raw if name.lower() not in _OF_BODY]
-        return module.Request(request.method, request.url, headers=headers, content=content, extensions=request.extensions)
+        return module.Request(
+            request.method, request.url, headers=headers, content=content, extensions=request.extensions
+        )
 
     class Transport(module.BaseTransport):  # type: ignore[misc,name-defined]
         """Compacts requests to model providers, and sends a smaller one if the provider refuses one as too long.
@@ -60,7 +62,9 @@ def transports(module: Any) -> tuple[type, type]:
                 return await self._inner.handle_async_request(request)
             given = await request.aread()
             content = await run(self._requests.fitted, format, given)
-            response = await self._inner.handle_async_request(request if content is given else rebuilt(request, content))
+            response = await self._inner.handle_async_request(
+                request if content is given else rebuilt(request, content)
+            )
             if response.status_code not in STATUSES:
                 return response
             if not is_overflow_response(response.status_code, await response.aread()):

@@ -159,7 +159,7 @@ class Window:
         self.host = options.get("host") or shared()
         self._window = window
         self._chain = _strategy.chain(options.get("strategy"), "tiered-model" if self.host.has_model else "tiered")
-        self._goal = {name: options[name] for name in ("pins", "policy") if name in options}  # type: ignore[literal-required]
+        self._goal: dict[str, Any] = {"pins": options.get("pins"), "policy": options.get("policy")}
         self._on_compaction = options.get("on_compaction")
 
     def view(
@@ -184,7 +184,7 @@ class Window:
             view = None
         shown = [*instructions, *self._shown(view, history)]
         call = _calls.begin()
-        body = {**frame, MEMBERS[format]: shown}
+        body: dict[str, Any] = {**frame, MEMBERS[format]: shown}
         before = read(body, {"format": format, "host": self.host}, call)
         tokens = before.conversation.tokens
         is_due = tokens >= self.at
@@ -192,7 +192,7 @@ class Window:
             return view
         most = budget or (min(self.budget, int(tokens * OVERFLOW_SHARE)) if overflow else self.budget)
         trigger = "overflow" if overflow else "threshold"
-        options = {**self._goal, "budget": most, "trigger": trigger, "context_window": self._window}
+        options: dict[str, Any] = {**self._goal, "budget": most, "trigger": trigger, "context_window": self._window}
         native = self.host._native.compact(before.conversation, self._chain, _options.as_json(options), call)
         compaction = Compaction(before, native)
         if self._on_compaction is not None:
@@ -211,7 +211,7 @@ class Window:
 
     @staticmethod
     def _is_futile(view: View | None, history: Sequence[Any]) -> bool:
-        return view is not None and 0 < view.futile and len(history) < view.futile + RETRY_AFTER
+        return view is not None and view.futile > 0 and len(history) < view.futile + RETRY_AFTER
 
     @staticmethod
     def _composed(view: View, compaction: Compaction, instructions: int, count: int) -> tuple[Entry, ...]:

@@ -20,7 +20,10 @@ R = TypeVar("R")
 
 
 async def run(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Runs a function of baler in a thread, such as `await run(compactor.compact, "keep the plan")`."""
+    """Runs a function of baler in a thread of its own.
+
+    Such as `await run(compactor.compact, "keep the plan")`.
+    """
     calls = _calls.Calls()
     token = _calls.current.set(calls)
     try:

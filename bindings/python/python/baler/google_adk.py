@@ -10,7 +10,6 @@ Sessions keep all events; the model is sent a view of them.
 from __future__ import annotations
 
 import json
-
 from typing import Any, Unpack
 
 from google.adk.models.llm_response import LlmResponse
@@ -60,10 +59,9 @@ class BalerPlugin(BasePlugin):
         if len(_size(llm_request.contents)) >= before:
             return None
         agent = callback_context._invocation_context.agent
-        response: LlmResponse | None = None
-        async for response in agent.canonical_model.generate_content_async(llm_request, stream=False):
-            pass
-        return response
+        answers = agent.canonical_model.generate_content_async(llm_request, stream=False)
+        responses: list[LlmResponse] = [response async for response in answers]
+        return responses[-1] if responses else None
 
     def _show(self, request: Any, history: list[types.Content], overflow: bool) -> None:
         try:

@@ -50,7 +50,9 @@ class CompactionBaler(CompactionStrategy):
 
     def _compacted(self, name: str, messages: list[ChatMessage], tools: list[ToolInfo]) -> list[ChatMessage]:
         history = [describe(message) for message in messages]
-        described = [{"type": "function", "function": tool.model_dump(mode="json", exclude_none=True)} for tool in tools]
+        described = [
+            {"type": "function", "function": tool.model_dump(mode="json", exclude_none=True)} for tool in tools
+        ]
         frame = {"model": name, "tools": described}
         view = self._window.view("openai-chat", frame, history, None, budget=self._budget or 0.5)
         if view is None or view.futile:

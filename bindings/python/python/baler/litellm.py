@@ -31,7 +31,9 @@ class BalerLogger(CustomLogger):
         self._window = Window(**options)
         self._memory = Memory()
 
-    async def async_pre_call_hook(self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any) -> Any:
+    async def async_pre_call_hook(
+        self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
+    ) -> Any:
         """Runs in the proxy, before a request is routed."""
         return await run(self._compacted, data, call_type)
 

@@ -90,7 +90,9 @@ class _Retrying(Model):
                 raise
         return await self._inner.get_response(system_instructions, smaller, *args, **kwargs)
 
-    async def stream_response(self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+    async def stream_response(
+        self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any
+    ) -> AsyncIterator[Any]:
         has_begun = False
         try:
             async for event in self._inner.stream_response(system_instructions, input, *args, **kwargs):

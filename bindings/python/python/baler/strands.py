@@ -65,7 +65,9 @@ class BalerConversationManager(ConversationManager):
 
 def shown(messages: list[Any], view: View) -> list[Any]:
     """Returns what a view shows of Strands' messages. Messages that are shown as they are stay the same objects."""
-    return view.shown(messages, lambda message: {"role": message["role"], "content": [{"text": _text(message)}]}, _changed)
+    return view.shown(
+        messages, lambda message: {"role": message["role"], "content": [{"text": _text(message)}]}, _changed
+    )
 
 
 def describe(message: Any) -> dict[str, Any]:

@@ -31,13 +31,26 @@ class Scripted(BaseLlm):
     async def generate_content_async(self, llm_request, stream=False):
         self.seen.append(list(llm_request.contents))
         if len(to_json(llm_request.contents, "")) > self.limit:
-            raise RuntimeError("400 INVALID_ARGUMENT. The input token count (9) exceeds the maximum number of tokens allowed (8).")
+            raise RuntimeError(
+                "400 INVALID_ARGUMENT. The input token count (9) exceeds the maximum number of tokens allowed (8)."
+            )
         responses = [p.function_response for c in llm_request.contents for p in c.parts if p.function_response]
-        done = max([0, *(int(response.response["result"].split()[1].rstrip(":")) + 1 for response in responses if "bed" in str(response.response))])
+        done = max(
+            [
+                0,
+                *(
+                    int(response.response["result"].split()[1].rstrip(":")) + 1
+                    for response in responses
+                    if "bed" in str(response.response)
+                ),
+            ]
+        )
         if done >= self.beds:
             parts = [types.Part(text="All beds are fine.")]
         else:
-            parts = [types.Part(function_call=types.FunctionCall(name="soil", args={"bed": bed})) for bed in (done, done + 1)]
+            parts = [
+                types.Part(function_call=types.FunctionCall(name="soil", args={"bed": bed})) for bed in (done, done + 1)
+            ]
             parts[0].thought_signature = b"\x01\x02"
         yield LlmResponse(content=types.Content(role="model", parts=parts))
 

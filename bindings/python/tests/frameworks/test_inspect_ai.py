@@ -39,7 +39,9 @@ def test_a_strategy_returns_what_to_send(host):
 
 
 def test_a_budget_is_kept(host):
-    sent, _ = asyncio.run(CompactionBaler(5_000, budget=900, host=host).compact(get_model("mockllm/model"), history(), []))
+    sent, _ = asyncio.run(
+        CompactionBaler(5_000, budget=900, host=host).compact(get_model("mockllm/model"), history(), [])
+    )
     assert baler.count([describe(message) for message in sent], host=host) <= 900
 
 
@@ -72,7 +74,12 @@ def test_an_agent_with_the_strategy(host, monkeypatch):
     compactions = []
     compaction = CompactionBaler(900, host=host, on_compaction=compactions.append)
     agent = react(tools=[soil()], compaction=compaction)
-    log = eval(Task([Sample(TASK)], solver=agent), model=get_model("mockllm/model", custom_outputs=outputs), display="none", log_dir="/tmp")[0]
+    log = eval(
+        Task([Sample(TASK)], solver=agent),
+        model=get_model("mockllm/model", custom_outputs=outputs),
+        display="none",
+        log_dir="/tmp",
+    )[0]
     assert log.status == "success", log.error
     assert compactions
     # The sample keeps all that was said.

@@ -93,7 +93,9 @@ def check(model, host, result, most=1_200):
 def test_an_agent_sees_a_view_and_keeps_its_history(host):
     model = Scripted(seen=[])
     compactions = []
-    result = agent(model, host, at=1_200, on_compaction=compactions.append).invoke({"messages": [HumanMessage(TASK)]}, CONFIG)
+    result = agent(model, host, at=1_200, on_compaction=compactions.append).invoke(
+        {"messages": [HumanMessage(TASK)]}, CONFIG
+    )
     check(model, host, result)
     assert 1 <= len(compactions) < 8
 
@@ -123,7 +125,9 @@ def test_the_view_survives_a_checkpoint(host):
 
 def test_nothing_of_it_is_streamed(host):
     model = Scripted(seen=[])
-    events = list(agent(model, host, at=1_200).stream({"messages": [HumanMessage(TASK)]}, CONFIG, stream_mode="messages"))
+    events = list(
+        agent(model, host, at=1_200).stream({"messages": [HumanMessage(TASK)]}, CONFIG, stream_mode="messages")
+    )
     texts = "".join(str(message.content) for message, _ in events)
     assert "All beds are fine." in texts and "baler" not in texts
 
@@ -140,7 +144,9 @@ def test_an_overflow_leads_to_one_smaller_request(host, is_async):
 
 def test_an_overflow_that_cannot_be_helped_is_raised(host):
     with pytest.raises(ContextOverflowError):
-        agent(Scripted(seen=[], limit=1), host, context_window=1_000_000).invoke({"messages": [HumanMessage(TASK)]}, CONFIG)
+        agent(Scripted(seen=[], limit=1), host, context_window=1_000_000).invoke(
+            {"messages": [HumanMessage(TASK)]}, CONFIG
+        )
 
 
 def test_the_window_is_that_of_the_models_profile(host):

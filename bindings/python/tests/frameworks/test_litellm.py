@@ -44,7 +44,9 @@ def seen(host, monkeypatch):
 
 def test_the_router_sends_a_view(host, seen):
     async def main():
-        router = litellm.Router(model_list=[{"model_name": "g", "litellm_params": {"model": "garden/m", "api_key": "k"}}])
+        router = litellm.Router(
+            model_list=[{"model_name": "g", "litellm_params": {"model": "garden/m", "api_key": "k"}}]
+        )
         return await router.acompletion(model="g", messages=history())
 
     answer = asyncio.run(main())

@@ -94,7 +94,9 @@ def test_items_that_are_shown_as_they_are_stay_the_same_objects(host):
     items = [{"role": "user", "content": TASK}]
     for bed in range(30):
         items.append({"type": "function_call", "call_id": str(bed), "name": "soil", "arguments": "{}"})
-        items.append({"type": "function_call_output", "call_id": str(bed), "output": f"bed {bed}: soil 24 %, light 900 lx"})
+        items.append(
+            {"type": "function_call_output", "call_id": str(bed), "output": f"bed {bed}: soil 24 %, light 900 lx"}
+        )
     data = CallModelData(ModelInputData(items, None), Agent(name="gardener"), None)
     shown = asyncio.run(Filter(host=host, at=800)(data)).input
     assert len(shown) < len(items) and shown[0] is items[0] and shown[-1] is items[-1]

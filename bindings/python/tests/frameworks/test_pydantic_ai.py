@@ -27,7 +27,9 @@ class Script:
         self.seen.append(list(messages))
         if len(str([describe(message) for message in messages])) > self.limit:
             raise RuntimeError("prompt is too long: 9 tokens > 8 maximum")
-        results = [part for message in messages for part in message.parts if part.part_kind in ("tool-return", "retry-prompt")]
+        results = [
+            part for message in messages for part in message.parts if part.part_kind in ("tool-return", "retry-prompt")
+        ]
         done = max([0, *(int(part.tool_call_id) + 1 for part in results)])
         if done >= self.beds:
             return ModelResponse(parts=[TextPart("All beds are fine.")])
@@ -36,7 +38,12 @@ class Script:
 
 
 def agent(script, host, **options):
-    agent = Agent(FunctionModel(script), system_prompt="You are a gardener.", capabilities=[Baler(host=host, **options)], retries=3)
+    agent = Agent(
+        FunctionModel(script),
+        system_prompt="You are a gardener.",
+        capabilities=[Baler(host=host, **options)],
+        retries=3,
+    )
 
     @agent.tool_plain
     def soil(bed: int) -> str:

@@ -58,7 +58,13 @@ def soil(bed: int) -> str:
 
 def agent(model, host, **options):
     manager = BalerConversationManager(host=host, **options)
-    return Agent(model=model, tools=[soil], system_prompt="You are a gardener.", conversation_manager=manager, callback_handler=None)
+    return Agent(
+        model=model,
+        tools=[soil],
+        system_prompt="You are a gardener.",
+        conversation_manager=manager,
+        callback_handler=None,
+    )
 
 
 def test_messages_stay_within_the_window(host):
