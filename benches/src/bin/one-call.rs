@@ -33,6 +33,7 @@ fn main() -> Result<ExitCode, Error> {
     let host = Host::builder()
         .compiler(Compiler::ThisProgram)
         .state(state.path())
+        .without_archive()
         .build()?;
     let strategy = runtime
         .block_on(host.load(wasm.name, wasm.wasm))?
