@@ -1,4 +1,4 @@
-"""A compaction strategy for Microsoft's Agent Framework (`agent-framework-core` 1.20 or newer).
+"""A compaction strategy for Microsoft's Agent Framework (`agent-framework-core` 1.15 or newer).
 
 ```python
 agent = Agent(client, compaction_strategy=baler.agent_framework.BalerStrategy(context_window=400_000))

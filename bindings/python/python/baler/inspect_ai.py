@@ -1,4 +1,4 @@
-"""A compaction strategy for Inspect (`inspect_ai` 0.3.280 or newer).
+"""A compaction strategy for Inspect (`inspect_ai` 0.3.270 or newer).
 
 ```python
 agent = react(compaction=baler.inspect_ai.CompactionBaler())

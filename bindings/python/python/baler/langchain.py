@@ -1,4 +1,4 @@
-"""Middleware for LangChain's agents (`langchain` 1.0 or newer), and so for LangGraph and deepagents.
+"""Middleware for LangChain's agents (`langchain` 1.2.18 or newer), and so for LangGraph and deepagents.
 
 ```python
 agent = create_agent(model, tools, middleware=[baler.langchain.BalerMiddleware(context_window=200_000)])

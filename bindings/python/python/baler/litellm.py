@@ -1,4 +1,4 @@
-"""A hook for LiteLLM: its proxy, its router, and its asynchronous functions (`litellm` 1.100 or newer).
+"""A hook for LiteLLM: its proxy, its router, and its asynchronous functions (`litellm` 1.90 or newer).
 
 ```python
 litellm.callbacks = [baler.litellm.BalerLogger(context_window=200_000)]

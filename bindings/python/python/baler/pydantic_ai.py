@@ -1,4 +1,4 @@
-"""A capability for Pydantic AI's agents (`pydantic-ai-slim` 2.60 or newer).
+"""A capability for Pydantic AI's agents (`pydantic-ai-slim` 2.64 or newer).
 
 ```python
 agent = Agent("anthropic:claude-sonnet-4-5", capabilities=[baler.pydantic_ai.Baler(context_window=200_000)])

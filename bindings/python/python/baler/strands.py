@@ -1,4 +1,4 @@
-"""A conversation manager for Strands agents (`strands-agents` 1.60 or newer).
+"""A conversation manager for Strands agents (`strands-agents` 1.50 or newer).
 
 ```python
 agent = Agent(conversation_manager=baler.strands.BalerConversationManager(context_window=200_000))
