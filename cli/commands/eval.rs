@@ -3,6 +3,7 @@ mod results;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, anyhow};
@@ -75,6 +76,11 @@ pub(crate) struct EvalCommand {
     /// instructions and last error, each by budget
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
+
+    /// Measure only one part of the conversations, such as 2/8 for every eighth, beginning with the second. Runs of
+    /// all parts measure each conversation once
+    #[arg(long, value_name = "I/N")]
+    part: Option<Part>,
 
     /// Record each finished conversation in a file outside of the corpus, and skip those that it
     /// already contains, unless they were changed since. Only one run at a time can use the file
@@ -270,6 +276,13 @@ impl EvalCommand {
         if !self.set.is_empty() {
             records.retain(|record| self.set.contains(&record.set));
         }
+        if let Some(part) = self.part {
+            let mut number = 0;
+            records.retain(|_| {
+                number += 1;
+                number % part.of == part.number % part.of
+            });
+        }
         Ok(records)
     }
 
@@ -301,6 +314,31 @@ impl EvalCommand {
         }
         check_names(&strategies)?;
         Ok(strategies)
+    }
+}
+
+/// A part of the conversations (`--part`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Part {
+    /// Its number, from 1.
+    number: usize,
+    /// How many parts there are.
+    of: usize,
+}
+
+impl FromStr for Part {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.split_once('/')
+            .and_then(|(number, of)| {
+                let part = Self {
+                    number: number.parse().ok()?,
+                    of: of.parse().ok()?,
+                };
+                (1..=part.of).contains(&part.number).then_some(part)
+            })
+            .ok_or("give the number of the part, from 1, and how many there are, such as 2/8")
     }
 }
 

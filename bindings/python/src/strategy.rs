@@ -118,6 +118,15 @@ impl NativeStrategy {
     fn name(&self) -> &str {
         &self.name
     }
+
+    /// The component; `None` if it has another source.
+    #[getter]
+    fn wasm(&self) -> Option<&[u8]> {
+        match &self.source {
+            Source::Component(wasm) => Some(wasm),
+            Source::Named | Source::Callable(_) => None,
+        }
+    }
 }
 
 impl NativeStrategy {

@@ -32,7 +32,10 @@ class Strategy:
     limits, or a file that is used often.
     """
 
-    __slots__ = ("_native",)
+    __slots__ = ("_native", "_rebuilds")
+
+    #: How a copy is made in another process: a function and its arguments.
+    _rebuilds: tuple[Callable[..., Strategy], tuple[Any, ...]]
 
     def __init__(
         self,
@@ -50,7 +53,9 @@ class Strategy:
         """
         if not isinstance(name, str):
             raise TypeError(f"expected the name of a strategy as a str, found {type(name).__name__}")
-        self._native = NativeStrategy.named(name, _config(config), _limits(timeout, memory, fuel))
+        arguments = (name, _config(config), _limits(timeout, memory, fuel))
+        self._native = NativeStrategy.named(*arguments)
+        self._rebuilds = (_named, arguments)
 
     @classmethod
     def load(
@@ -69,8 +74,9 @@ class Strategy:
         `name`: its name in marks and receipts; default: the name of the file. `may_ask_model`: whether it may ask the
         host's model, with the conversation and at your cost. Other arguments as in `Strategy(…)`.
         """
-        native = NativeStrategy.load(path, name, _config(config), _limits(timeout, memory, fuel), may_ask_model)
-        return cls._of(native)
+        options = (_config(config), _limits(timeout, memory, fuel), may_ask_model)
+        native = NativeStrategy.load(path, name, *options)
+        return cls._of(native, (_component, (native.name, native.wasm, *options)))
 
     @classmethod
     def of(cls, function: PlanFunction, *, name: str | None = None, timeout: float | None = None) -> Strategy:
@@ -90,13 +96,19 @@ class Strategy:
                 log.exception("the strategy %r failed in `%s`", label, operation)
                 raise
 
-        return cls._of(NativeStrategy.callable(label, answer, None, _limits(timeout, None, None)))
+        native = NativeStrategy.callable(label, answer, None, _limits(timeout, None, None))
+        return cls._of(native, (_callable, (function, label, timeout)))
 
     @classmethod
-    def _of(cls, native: NativeStrategy) -> Strategy:
+    def _of(cls, native: NativeStrategy, rebuilds: tuple[Callable[..., Strategy], tuple[Any, ...]]) -> Strategy:
         strategy = object.__new__(cls)
         strategy._native = native
+        strategy._rebuilds = rebuilds
         return strategy
+
+    def __reduce__(self) -> tuple[Callable[..., Strategy], tuple[Any, ...]]:
+        """A copy in another process has the component itself, so it needs no file there."""
+        return self._rebuilds
 
     @property
     def name(self) -> str:
@@ -105,6 +117,18 @@ class Strategy:
 
     def __repr__(self) -> str:
         return f"<baler.Strategy {self.name}>"
+
+
+def _named(*arguments: Any) -> Strategy:
+    return Strategy._of(NativeStrategy.named(*arguments), (_named, arguments))
+
+
+def _component(*arguments: Any) -> Strategy:
+    return Strategy._of(NativeStrategy.component(*arguments), (_component, arguments))
+
+
+def _callable(function: PlanFunction, name: str, timeout: float | None) -> Strategy:
+    return Strategy.of(function, name=name, timeout=timeout)
 
 
 #: What arguments called `strategy` take: a name, a path of a `.wasm` file, a callable, or a `Strategy`.
