@@ -238,6 +238,45 @@ fn resume_measures_only_what_is_missing() {
 }
 
 #[test]
+fn runs_of_all_parts_measure_each_conversation_once() {
+    let bench = Bench::new();
+    for name in ["one", "two", "three", "four", "five"] {
+        bench.file(&format!("corpus/bakery/{name}.json"), &baking());
+    }
+    let run = |options: &[&str]| {
+        let arguments = ["corpus", "--strategy", "native:digest"];
+        let ran = bench.run(&[&arguments[..], options].concat());
+        assert!(ran.status.success(), "{}", said(&ran));
+        String::from_utf8_lossy(&ran.stdout).into_owned()
+    };
+    let mut merged = String::new();
+    // More parts than conversations: the last ones have none.
+    for part in 1..=7 {
+        let file = format!("part-{part}.jsonl");
+        run(&["--part", &format!("{part}/7"), "--resume", &file]);
+        let lines = fs::read_to_string(bench.path(&file)).unwrap();
+        assert_eq!(
+            lines.lines().count(),
+            if part <= 5 { 2 } else { 1 },
+            "{part}"
+        );
+        let first = if part == 1 { 0 } else { 1 };
+        merged.extend(lines.split_inclusive('\n').skip(first));
+    }
+    bench.file("merged.jsonl", &merged);
+    assert_eq!(run(&["--resume", "merged.jsonl"]), run(&[]));
+    assert_eq!(
+        fs::read_to_string(bench.path("merged.jsonl")).unwrap(),
+        merged
+    );
+    for wrong in ["0/2", "3/2", "1", "1/0", "a/b"] {
+        let ran = bench.run(&["corpus", "--part", wrong]);
+        assert_eq!(ran.status.code(), Some(2));
+        assert!(said(&ran).contains("such as 2/8"), "{}", said(&ran));
+    }
+}
+
+#[test]
 fn resumed_figures_are_those_of_these_recordings_as_they_are_now() {
     let bench = Bench::new();
     bench

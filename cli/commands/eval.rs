@@ -1,8 +1,10 @@
 mod notes;
 mod results;
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -77,6 +79,17 @@ pub(crate) struct EvalCommand {
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
 
+    /// Where to measure: `local`, on this machine; or `ray`, on the Ray cluster that $RAY_ADDRESS names, whose nodes all
+    /// have the corpus under this path. It needs the Python package `baler-compaction` with its extra `ray`. The
+    /// figures are the same
+    #[arg(
+        long,
+        value_name = "local|ray",
+        default_value = "local",
+        hide_possible_values = true
+    )]
+    engine: Engine,
+
     /// Measure only one part of the conversations, such as 2/8 for every eighth, beginning with the second. Runs of
     /// all parts measure each conversation once
     #[arg(long, value_name = "I/N")]
@@ -108,6 +121,9 @@ impl EvalCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
         self.check_corpus_stays()?;
         self.check_files_differ()?;
+        if self.engine == Engine::Ray {
+            return on_ray();
+        }
         let records = self.records()?;
         let results = Results::begin(
             self.json.as_deref(),
@@ -314,6 +330,39 @@ impl EvalCommand {
         }
         check_names(&strategies)?;
         Ok(strategies)
+    }
+}
+
+/// Where conversations are measured (`--engine`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Engine {
+    /// On this machine.
+    Local,
+    /// On a Ray cluster, by the Python package.
+    Ray,
+}
+
+/// Starts the Python package, which runs this program on all nodes of a cluster, with all other arguments.
+fn on_ray() -> Result<Exit, Failure> {
+    let mut arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some(place) = arguments.iter().position(|one| one == "--engine") {
+        arguments.drain(place..=place + 1);
+    }
+    arguments.retain(|one| !one.to_string_lossy().starts_with("--engine="));
+    let status = Command::new("python3")
+        .args(["-m", "baler.ray"])
+        .args(arguments)
+        .status()
+        .context(
+            "cannot start `python3`; `--engine ray` needs Python with `baler-compaction[ray]`",
+        )?;
+    match status.code() {
+        Some(0) => Ok(Exit::Done),
+        _ => Err(anyhow!(
+            "the evaluation on the cluster ended with {status}; Python says above why (`pip install 'baler-compaction[ray]'` \
+             installs what it needs)"
+        )
+        .into()),
     }
 }
 

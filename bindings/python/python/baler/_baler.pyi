@@ -234,6 +234,11 @@ class NativeStrategy:
         """
         Names a strategy that ships with baler, or that `baler.toml` lists.
         """
+    @property
+    def wasm(self, /) -> bytes | None:
+        """
+        The component; `None` if it has another source.
+        """
 
 def compile_component(arguments: SupportsGetItem[int, str]) -> int | None:
     """

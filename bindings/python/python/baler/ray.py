@@ -13,7 +13,6 @@ work again elsewhere.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -29,7 +28,7 @@ import ray
 import ray.data
 
 from . import _compaction
-from ._errors import Error, HostError
+from ._errors import Error, HostError, OptionError
 from ._host import Host
 from ._options import CompactOptions, ReadOptions
 
@@ -82,7 +81,8 @@ def validate(
     **options: Unpack[ReadOptions],
 ) -> ray.data.Dataset:
     """Validates the sessions in a column. Adds the columns `format`, `valid`, `errors`, `warnings`, `violations` (JSON)
-    and `error`. Arguments as in `compact`."""
+    and `error`. Arguments as in `compact`.
+    """
     return _mapped(dataset, _validated, column, None, concurrency, batch_size, dict(options))
 
 
@@ -163,16 +163,22 @@ def _mapped(
     )
 
 
-def evaluate(corpus: str | Path, *arguments: str, parts: int | None = None) -> str:
+def evaluate(corpus: str | Path, *options: str, parts: int | None = None) -> str:
     """Runs `baler eval` over a folder of recorded conversations on the cluster, and returns what it prints.
 
-    `corpus`: a folder that all nodes have under this path. `arguments`: options of `baler eval`. `parts`: how many pieces
-    the work is cut into; default: four for each core. The figures are those of one machine: each piece measures its
+    `corpus`: a folder that all nodes have under this path. `options`: those of `baler eval`. `parts`: how many pieces the
+    work is cut into; default: four for each core. The figures are those of one machine: each piece measures its
     conversations with the same program, and the same program puts them together.
     """
+    return _evaluated([str(corpus), *options], parts)
+
+
+def _evaluated(arguments: list[str], parts: int | None) -> str:
+    if any(one.split("=")[0] in ("--resume", "--part") for one in arguments):
+        raise OptionError("`--resume` and `--part` are not for an evaluation on a cluster, which uses them itself")
     parts = parts or max(1, 4 * int(ray.cluster_resources().get("CPU", 1)))
-    corpus = str(Path(corpus).resolve())
-    pending = [_part.remote(corpus, arguments, number + 1, parts) for number in range(parts)]
+    folder = os.getcwd()
+    pending = [_part.remote(folder, _measuring(arguments), number + 1, parts) for number in range(parts)]
     lines: list[bytes] = []
     done = 0
     while pending:
@@ -182,31 +188,46 @@ def evaluate(corpus: str | Path, *arguments: str, parts: int | None = None) -> s
             lines.extend(part if not lines else part[1:])
             done += 1
             print(f"{done} of {parts} parts are measured", file=sys.stderr)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "measured.jsonl"
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / "measured.jsonl"
         file.write_bytes(b"".join(lines))
-        return _baler(["eval", corpus, *arguments, "--resume", str(file)])
+        return _baler(["eval", *arguments, "--resume", str(file)], folder)
+
+
+def _measuring(arguments: list[str]) -> list[str]:
+    """Returns the arguments without those that say where results go, which are for the end."""
+    kept: list[str] = []
+    is_value = False
+    for argument in arguments:
+        if is_value:
+            is_value = False
+        elif argument in _RESULTS:
+            is_value = True
+        elif argument.split("=")[0] not in _RESULTS:
+            kept.append(argument)
+    return kept
+
+
+_RESULTS = ("--json", "--markdown", "--charts")
 
 
 @ray.remote(max_retries=-1)
-def _part(corpus: str, arguments: tuple[str, ...], number: int, parts: int) -> list[bytes]:
+def _part(folder: str, arguments: list[str], number: int, parts: int) -> list[bytes]:
     """Measures a part, and returns the lines of its file."""
-    written = ("--json", "--markdown", "--charts")
-    kept = [one for place, one in enumerate(arguments) if not {one, arguments[place - 1] if place else ""} & {*written}]
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "part.jsonl"
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / "part.jsonl"
         part = ["--part", f"{number}/{parts}", "--threads", "1", "--resume", str(file)]
-        _baler(["eval", corpus, *kept, *part])
+        _baler(["eval", *arguments, *part], folder)
         return file.read_bytes().splitlines(keepends=True)
 
 
-def _baler(arguments: list[str]) -> str:
-    """Runs the program that the package brings."""
+def _baler(arguments: list[str], folder: str) -> str:
+    """Runs the program that the package brings, in this folder."""
     here = Path(sysconfig.get_path("scripts")) / "baler"
     program = str(here) if here.exists() else shutil.which("baler")
     if program is None:
         raise HostError("the program `baler` is not in the path of this worker; install `baler-compaction` there")
-    ended = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    ended = subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True, check=False)
     if ended.returncode != 0:
         raise HostError(f"`baler {arguments[0]}` failed: {ended.stderr.strip()[-2_000:]}")
     return ended.stdout
@@ -214,13 +235,14 @@ def _baler(arguments: list[str]) -> str:
 
 def main() -> None:
     """`python -m baler.ray eval CORPUS [OPTIONS of baler eval]`: what `baler eval --engine ray` runs."""
-    parser = argparse.ArgumentParser(prog="python -m baler.ray", description=main.__doc__)
-    parser.add_argument("command", choices=["eval"])
-    parser.add_argument("corpus")
-    parser.add_argument("--parts", type=int)
-    known, arguments = parser.parse_known_args()
+    if sys.argv[1:2] != ["eval"]:
+        sys.exit(f"usage: {main.__doc__}")
     ray.init(address="auto" if "RAY_ADDRESS" in os.environ else None, log_to_driver=False)
-    print(evaluate(known.corpus, *arguments, parts=known.parts), end="")
+    try:
+        print(_evaluated(sys.argv[2:], None), end="")
+    except (Error, ray.exceptions.RayTaskError) as error:
+        cause = getattr(error, "cause", error)
+        sys.exit(f"error: {cause}")
 
 
 if __name__ == "__main__":
