@@ -169,6 +169,22 @@ impl NativeHost {
         })
     }
 
+    /// Loads strategies and reads options, to say what is wrong with them.
+    fn check(
+        &self,
+        py: Python<'_>,
+        chain: Vec<Py<NativeStrategy>>,
+        options: &str,
+        cancel: &Cancel,
+    ) -> PyResult<()> {
+        running::run(py, cancel, || {
+            let live = self.live()?;
+            options::request(options, &live.policy, cancel.deadline())?;
+            let ready = cancel.wait(live.chain(&chain))?;
+            ready.ok_or_else(errors::cancelled)?.map(drop)
+        })
+    }
+
     /// Decides whether to compact now; returns JSON.
     fn should_compact(
         &self,

@@ -67,6 +67,9 @@ impl Cancel {
         let runtime = RUNTIME.get_or_make(|| {
             tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(1)
+                // Files are written by these. More of them would only wait for the disk.
+                .max_blocking_threads(8)
+                .thread_keep_alive(Duration::from_secs(1))
                 .thread_name("baler")
                 .enable_all()
                 .build()
@@ -96,11 +99,14 @@ pub(crate) fn run<T: Send>(
     py.detach(|| {
         thread::scope(|scope| {
             let (ends, ended) = mpsc::channel::<()>();
-            let worker = scope.spawn(move || {
+            let worker = thread::Builder::new().spawn_scoped(scope, move || {
                 let result = work();
                 drop(ends);
                 result
             });
+            let worker = worker.map_err(|error| {
+                errors::host(format!("the system gives no thread for a call: {error}"))
+            })?;
             let mut signal = None;
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(SIGNALS) {
                 if signal.is_none()

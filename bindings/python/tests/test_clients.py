@@ -293,6 +293,16 @@ def test_contents_of_googles_client_go_in_as_they_are(host):
         types.Content.model_validate(message if isinstance(message, dict) else message.model_dump())
 
 
+def test_a_broken_history_is_sent_as_it_is_and_told(host, caplog):
+    history = chat_history()
+    del history[9]
+    server = Server(chat_answer)
+    with caplog.at_level("WARNING", "baler"):
+        chat_client(server, host, at=1_000).chat.completions.create(model="gpt-4o", messages=history)
+    assert server.messages() == history
+    assert "message 9" in caplog.text and "CHAT-2" in caplog.text and "baler.repair" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -300,8 +310,21 @@ def test_contents_of_googles_client_go_in_as_they_are(host):
         ({"at": 0}, "`at`"),
         ({"at": 100, "budget": 100}, "`budget`"),
         ({"context_windows": 5}, "no option is called `context_windows`"),
+        ({"context_window": 100, "at": 200}, "`at`: expected at most the context window"),
+        ({"context_window": 10**30}, "`context_window`"),
+        ({"at": 100, "policy": {"foo": 1}}, "`policy`"),
+        ({"at": 100, "pins": 5}, "`pins`"),
     ],
 )
 def test_wrong_options_raise_an_option_error(host, options, message):
     with pytest.raises(baler.OptionError, match=message):
         Transport(host=host, **options)
+
+
+def test_wrong_strategies_hosts_and_callables_are_noticed_at_once(host):
+    with pytest.raises(baler.StrategyError, match="no strategy is called `teired`"):
+        Transport(host=host, at=100, strategy="teired")
+    with pytest.raises(TypeError, match="`host`"):
+        Transport(host="x", at=100)
+    with pytest.raises(TypeError, match="`on_compaction`"):
+        Transport(host=host, at=100, on_compaction=5)

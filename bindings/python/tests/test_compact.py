@@ -71,6 +71,11 @@ def test_what_fits_stays_as_it_is(body, host):
     assert all(change.kind == "kept" for change in result.changes)
 
 
+def test_a_result_tells_what_became_of_it(body, host):
+    assert "unchanged (within-budget)" in repr(baler.compact(body, budget=100_000, host=host))
+    assert "over the budget of 50" in repr(baler.compact(body, budget=50, host=host))
+
+
 def test_undo_needs_an_archive(body, state):
     result = baler.compact(body, host=baler.Host(state=state, archive="off"))
     assert result.is_compacted

@@ -77,5 +77,7 @@ def test_wrong_messages_and_options_change_nothing(host):
     assert compactor.history == GARDEN
     with pytest.raises(baler.OptionError, match="target-share"):
         baler.Compactor(GARDEN, host=host, context_window=2_000, target_share=2)
+    with pytest.raises(baler.OptionError, match="no option is called `context_windw`; known: context_window"):
+        baler.Compactor(GARDEN, host=host, context_windw=2_000)
     with pytest.raises(baler.OptionError, match="context-window"):
         baler.Compactor(GARDEN, host=host)

@@ -153,6 +153,31 @@ def test_a_model_that_raises_is_logged_and_leads_to_the_next_strategy(body, stat
     assert result.is_compacted and "the line is dead" in caplog.text
 
 
+def test_asynchronous_models_share_an_event_loop(body, state):
+    """As a client does that a program makes once."""
+    import asyncio
+
+    lock, loops = asyncio.Lock(), set()
+
+    async def model(request):
+        async with lock:
+            loops.add(asyncio.get_running_loop())
+            await asyncio.sleep(0.01)
+        return "The agent fixed the parser."
+
+    host = baler.Host(state=state, model=model)
+    for _ in range(3):
+        result = baler.compact(body, strategy="summarize", host=host)
+        assert attempts(result)[0] == ("summarize", "accepted")
+    assert len(loops) == 1
+
+
+def test_faults_are_logged_with_the_strategy_and_the_rule(body, host, caplog):
+    with caplog.at_level(logging.WARNING, "baler"):
+        baler.compact(body, strategy=baler.Strategy.of(lambda request: [0], name="hasty"), host=host)
+    assert "`hasty` failed" in caplog.text and "drops-protected" in caplog.text
+
+
 def test_a_strategy_that_wants_a_model_needs_one(body, host, tmp_path):
     with pytest.raises(baler.StrategyError, match="the host has none"):
         baler.compact(body, strategy="summarize", host=host)

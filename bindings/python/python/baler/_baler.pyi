@@ -142,6 +142,10 @@ class NativeHost:
         """
         Creates a host from options by name, as JSON. `model` is a callable or the name of a model.
         """
+    def check(self, /, chain: SupportsGetItem[int, NativeStrategy], options: str, cancel: Cancel) -> None:
+        """
+        Loads strategies and reads options, to say what is wrong with them.
+        """
     def compact(self, /, conversation: NativeConversation, chain: SupportsGetItem[int, NativeStrategy], options: str, cancel: Cancel) -> NativeResult:
         """
         Compacts a conversation with the strategies of `chain`, in order.

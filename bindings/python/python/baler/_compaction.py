@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,8 @@ from . import _calls, _host, _options, _strategy
 from ._baler import NativeConversation, NativeResult, NativeStrategy
 from ._errors import ArchiveError, OptionError
 from ._options import CompactOptions, ReadOptions
+
+log = logging.getLogger("baler")
 
 #: The member of a request body that holds its messages, by wire format.
 MEMBERS = {"openai-chat": "messages", "anthropic": "messages", "openai-responses": "input", "gemini": "contents"}
@@ -148,7 +151,9 @@ class Compaction:
 
     def __repr__(self) -> str:
         tokens = self.receipt["tokens"]
-        return f"<baler.Compaction {self.receipt['outcome']}, {tokens['before']} → {tokens['after']} tokens>"
+        why = f" ({self.receipt['why']})" if self.receipt.get("why") else ""
+        over = f", over the budget of {tokens['budget']}" if tokens["after"] > tokens["budget"] else ""
+        return f"<baler.Compaction {self.receipt['outcome']}{why}, {tokens['before']} → {tokens['after']} tokens{over}>"
 
 
 def compact(conversation: Any, /, **options: Unpack[CompactOptions]) -> Compaction:
@@ -167,7 +172,21 @@ def compact(conversation: Any, /, **options: Unpack[CompactOptions]) -> Compacti
     default = "tiered-model" if before.host.has_model else "tiered"
     chain = _strategy.chain(others.pop("strategy", None), default)
     result = before.host._native.compact(before.conversation, chain, _options.as_json(others), call)
-    return Compaction(before, result)
+    compaction = Compaction(before, result)
+    tell_of_faults(compaction)
+    return compaction
+
+
+def tell_of_faults(compaction: Compaction) -> None:
+    """Tells which strategies failed, since the result alone does not show it."""
+    if not log.isEnabledFor(logging.WARNING):
+        return
+    for attempt in compaction.receipt["attempts"]:
+        result = attempt["result"]
+        if result["result"] in ("accepted", "declined"):
+            continue
+        detail = result.get("fault") or result.get("failure") or result["result"]
+        log.warning("the strategy `%s` failed (%s), so the next one was asked", attempt["strategy"], json.dumps(detail))
 
 
 class DueOptions(CompactOptions, total=False):

@@ -10,24 +10,30 @@ from typing import Any, TypedDict, Unpack
 from . import _calls, _host, _options, _strategy
 from ._baler import NativeCompactor, to_json
 from ._compaction import MEMBERS, read
+from ._errors import OptionError
 
 
 class CompactorOptions(TypedDict, total=False):
-    """When a compactor compacts, and what it aims at."""
+    """When a compactor compacts, and what it aims at.
 
-    #: The model's context window, in tokens.
+    - `context_window`: The model's context window, in tokens.
+    - `triggers`: When to compact: `share` of the window (0.8 by default), `tokens`, `reserve`, `messages`,
+      `turns`, `bytes`.
+    - `target_share`: Target size, as a share of what is between the smallest possible result and the trigger.
+      Default: 0.5.
+    - `target_tokens`: Target size in tokens. It takes precedence over the share.
+    - `ask_strategy`: Whether each step asks the strategy whether to compact now. Default: True.
+    - `retry_after`: Number of messages that must be appended after a futile compaction before the next attempt.
+      Default: 4.
+    - `policy`: What plans may do, as in `baler.toml`.
+    """
+
     context_window: int
-    #: When to compact: `share` of the window (0.8 by default), `tokens`, `reserve`, `messages`, `turns`, `bytes`.
     triggers: Mapping[str, float | int | None]
-    #: Target size, as a share of what is between the smallest possible result and the trigger. Default: 0.5.
     target_share: float
-    #: Target size in tokens. It takes precedence over the share.
     target_tokens: int
-    #: Whether each step asks the strategy whether to compact now. Default: True.
     ask_strategy: bool
-    #: Number of messages that must be appended after a futile compaction before the next attempt. Default: 4.
     retry_after: int
-    #: What plans may do, as in `baler.toml`.
     policy: Mapping[str, Any]
 
 
@@ -149,6 +155,9 @@ class Compactor:
 
 
 def _kebab(options: Mapping[str, Any]) -> str:
+    unknown = set(options) - set(CompactorOptions.__annotations__)
+    if unknown:
+        raise OptionError(f"no option is called `{min(unknown)}`; known: {', '.join(CompactorOptions.__annotations__)}")
     return _options.as_json({name.replace("_", "-"): value for name, value in options.items()})
 
 

@@ -30,7 +30,7 @@ class ModelRequest:
     max_output_tokens: int
 
 
-#: A callable that is a model. It may be a coroutine function.
+#: A callable that is a model. It may be a coroutine function, which runs in an event loop of baler's own.
 ModelFunction = Callable[[ModelRequest], Any]
 
 
@@ -73,7 +73,7 @@ class Host:
 
         `state`: folder for the secret key that seals summaries, for compiled strategies and for the default archive.
         Default: `$BALER_STATE`, else `$XDG_STATE_HOME/baler`, else `~/.local/state/baler`, which the program `baler`
-        uses too. `None`: no folder; then summaries of other processes are read as ordinary messages, each process
+        uses too. It holds texts of conversations, readable only by you; `baler archive` shows and clears it. `None`: no folder; then summaries of other processes are read as ordinary messages, each process
         compiles its strategies again, and removed content is lost unless `archive` is given.
 
         `archive`: where removed content is stored first, so that `Compaction.undo` and `Host.expand` can retrieve it:
@@ -147,8 +147,11 @@ def _model(model: str | ModelFunction | None) -> Any:
 
     def ask(instructions: str | None, prompt: str, max_output_tokens: int) -> Any:
         try:
-            return finished(model(ModelRequest(instructions, prompt, max_output_tokens)))
-        except Exception:
+            answer = finished(model(ModelRequest(instructions, prompt, max_output_tokens)))
+            if not isinstance(answer, str):
+                raise TypeError(f"expected a text from the model, found {type(answer).__name__}")
+            return answer
+        except BaseException:
             log.exception("the model failed")
             raise
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ._baler import to_json
-from ._errors import OptionError
+from ._errors import ConversationError, OptionError
 
 if TYPE_CHECKING:
     from ._host import Format, Host
@@ -14,54 +14,59 @@ if TYPE_CHECKING:
 
 
 class ReadOptions(TypedDict, total=False):
-    """How a conversation is read."""
+    """How a conversation is read.
 
-    #: The wire format. Default: `"auto"`, which detects it.
+    - `format`: The wire format. Default: `"auto"`, which detects it.
+    - `used`: Tokens that the provider reported for this conversation: input and output of its last response.
+      Counts are corrected to agree with it.
+    - `repair`: Repair broken rules of the wire format first. Default: False.
+    - `timeout`: Seconds after which the call ends. Default: no limit but those of the strategies.
+    - `host`: The host. Default: one with default options, which all calls without a host share.
+    """
+
     format: Format
-    #: Tokens that the provider reported for this conversation: input and output of its last response. Counts are
-    #: corrected to agree with it.
     used: int | None
-    #: Repair broken rules of the wire format first. Default: False.
     repair: bool
-    #: Seconds after which the call ends. Default: no limit but those of the strategies.
     timeout: float | None
-    #: The host. Default: one with default options, which all calls without a host share.
     host: Host | None
 
 
 class CompactOptions(ReadOptions, total=False):
-    """What a compaction should achieve."""
+    """What a compaction should achieve.
 
-    #: Tokens that the result should fit in, everything included, such as `8000`; or a share such as `"50%"` or `0.5`:
-    #: the overhead (system prompt, tools, instructions), which always stays, and that share of all other tokens.
-    #: Default: `"50%"`.
+    - `budget`: Tokens that the result should fit in, everything included, such as `8000`; or a share such as
+      `"50%"` or `0.5`: the overhead (system prompt, tools, instructions), which always stays, and that share of
+      all other tokens. Default: `"50%"`.
+    - `strategy`: What decides what to keep: a name, a `.wasm` file, a callable, a `Strategy`, or a list of
+      these, each the fallback of the one before. Default: `"tiered"`; with a model `"tiered-model"`.
+    - `pins`: What must not be removed, besides instructions, the newest user message, pending calls and tool
+      outputs that the model has not seen: `"first-user"` (default), `"none"`, or indices of units.
+    - `max_bytes`: The most bytes of the result. Default: the provider's limit.
+    - `max_media`: The most images, documents and other media of the result. Default: the provider's limit.
+    - `context_window`: The context window of the model that the conversation is for, in tokens. Some strategies
+      read it.
+    - `trigger`: Why: `"threshold"` (default), `"overflow"`, `"manual"` or `"scheduled"`.
+    - `instructions`: What to keep in mind, for strategies that ask a model, such as `"keep the API design"`.
+    - `context`: What your program knows and the conversation does not say, for strategies that read it.
+    - `required`: Compact even if a strategy declines. Default: False.
+    - `verify`: Ask each strategy twice, and use its plan only if both answers are the same. Default: False.
+    - `free_text`: Put the strategies' free-text messages into the receipt. They are untrusted and may quote the
+      conversation. Default: False.
+    - `policy`: What plans may do, as in `baler.toml`. Default: what the host's `baler.toml` says.
+    """
+
     budget: int | float | str
-    #: What decides what to keep: a name, a `.wasm` file, a callable, a `Strategy`, or a list of these, each the
-    #: fallback of the one before. Default: `"tiered"`; with a model `"tiered-model"`.
     strategy: AnyStrategy | Sequence[AnyStrategy] | None
-    #: What must not be removed, besides instructions, the newest user message, pending calls and tool outputs that the
-    #: model has not seen: `"first-user"` (default), `"none"`, or indices of units.
     pins: Literal["first-user", "none"] | Sequence[int]
-    #: The most bytes of the result. Default: the provider's limit.
     max_bytes: int | None
-    #: The most images, documents and other media of the result. Default: the provider's limit.
     max_media: int | None
-    #: The context window of the model that the conversation is for, in tokens. Some strategies read it.
     context_window: int | None
-    #: Why: `"threshold"` (default), `"overflow"`, `"manual"` or `"scheduled"`.
     trigger: Literal["threshold", "overflow", "manual", "scheduled"]
-    #: What to keep in mind, for strategies that ask a model, such as `"keep the API design"`.
     instructions: str | None
-    #: What your program knows and the conversation does not say, for strategies that read it.
     context: Any
-    #: Compact even if a strategy declines. Default: False.
     required: bool
-    #: Ask each strategy twice, and use its plan only if both answers are the same. Default: False.
     verify: bool
-    #: Put the strategies' free-text messages into the receipt. They are untrusted and may quote the conversation.
-    #: Default: False.
     free_text: bool
-    #: What plans may do, as in `baler.toml`. Default: what the host's `baler.toml` says.
     policy: Mapping[str, Any] | None
 
 
@@ -76,7 +81,10 @@ def divide(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def as_json(options: Mapping[str, Any]) -> str:
     """Returns options for the native part."""
-    return to_json(dict(options), "")
+    try:
+        return to_json(dict(options), "")
+    except ConversationError as error:
+        raise OptionError(str(error)) from error.__cause__
 
 
 def format_name(options: Mapping[str, Any]) -> str | None:

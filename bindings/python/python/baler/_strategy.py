@@ -92,7 +92,7 @@ class Strategy:
         def answer(operation: str, request: str) -> str:
             try:
                 return json.dumps(_answered(function, label, operation, request))
-            except Exception:
+            except BaseException:
                 log.exception("the strategy %r failed in `%s`", label, operation)
                 raise
 

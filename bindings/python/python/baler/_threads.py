@@ -1,9 +1,15 @@
 """Threads in which callables run."""
 
+from __future__ import annotations
+
 import inspect
+import os
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 def start(function: Callable[..., Any], arguments: tuple[Any, ...], reply: Any) -> None:
@@ -21,10 +27,27 @@ def start(function: Callable[..., Any], arguments: tuple[Any, ...], reply: Any) 
 def finished(value: Any) -> Any:
     """Returns the result of a coroutine, and everything else as it is.
 
-    Callables are called in threads of baler's own, which have no event loop.
+    All coroutines run in one event loop, so that they can share clients and locks.
     """
-    if inspect.iscoroutine(value):
-        import asyncio
+    if not inspect.iscoroutine(value):
+        return value
+    import asyncio
 
-        return asyncio.run(value)
-    return value
+    return asyncio.run_coroutine_threadsafe(value, _loop()).result()
+
+
+_lock = threading.Lock()
+_running: tuple[int, asyncio.AbstractEventLoop] | None = None
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    """Returns the event loop of this process, which runs in a thread of its own."""
+    global _running
+    import asyncio
+
+    with _lock:
+        if _running is None or _running[0] != os.getpid():
+            loop = asyncio.new_event_loop()
+            threading.Thread(target=loop.run_forever, name="baler-loop", daemon=True).start()
+            _running = (os.getpid(), loop)
+        return _running[1]

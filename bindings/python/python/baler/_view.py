@@ -17,7 +17,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 from . import _calls, _options, _strategy
 from ._baler import to_json
-from ._compaction import MEMBERS, Compaction, read
+from ._compaction import MEMBERS, Compaction, read, tell_of_faults
 from ._errors import OptionError
 from ._host import Host, shared
 
@@ -36,23 +36,25 @@ RETRY_AFTER = 4
 
 
 class WindowOptions(TypedDict, total=False):
-    """When a history is compacted, and to what size. `context_window` or `at` is required."""
+    """When a history is compacted, and to what size. `context_window` or `at` is required.
 
-    #: The model's context window, in tokens.
+    - `context_window`: The model's context window, in tokens.
+    - `at`: Tokens of a request from which on to compact. Default: 80 % of the window.
+    - `budget`: Tokens that the result should fit in. Default: half of `at`.
+    - `strategy`: What decides what to keep, as in `baler.compact`.
+    - `host`: The host. Default: one with default options.
+    - `pins`: What must not be removed: `"first-user"` (default) or `"none"`.
+    - `policy`: What plans may do, as in `baler.toml`.
+    - `on_compaction`: Is called with each compaction, for example to log its receipt.
+    """
+
     context_window: int
-    #: Tokens of a request from which on to compact. Default: 80 % of the window.
     at: int
-    #: Tokens that the result should fit in. Default: half of `at`.
     budget: int
-    #: What decides what to keep, as in `baler.compact`.
     strategy: _strategy.AnyStrategy | Sequence[_strategy.AnyStrategy] | None
-    #: The host. Default: one with default options.
     host: Host | None
-    #: What must not be removed: `"first-user"` (default) or `"none"`.
     pins: str
-    #: What plans may do, as in `baler.toml`.
     policy: Mapping[str, Any] | None
-    #: Is called with each compaction, for example to log its receipt.
     on_compaction: Callable[[Compaction], None] | None
 
 
@@ -156,11 +158,20 @@ class Window:
         self.budget = options.get("budget") or max(1, self.at // 2)
         if options.get("budget") and self.budget >= self.at:
             raise OptionError(f"`budget`: expected less than the {self.at} tokens from which on to compact")
+        if window is not None and self.at > window:
+            raise OptionError(f"`at`: expected at most the context window of {window} tokens, found {self.at}")
         self.host = options.get("host") or shared()
+        if not isinstance(self.host, Host):
+            raise TypeError(f"`host`: expected a baler.Host, found {type(self.host).__name__}")
         self._window = window
         self._chain = _strategy.chain(options.get("strategy"), "tiered-model" if self.host.has_model else "tiered")
         self._goal: dict[str, Any] = {"pins": options.get("pins"), "policy": options.get("policy")}
         self._on_compaction = options.get("on_compaction")
+        if self._on_compaction is not None and not callable(self._on_compaction):
+            raise TypeError(f"`on_compaction`: expected a callable, found {type(self._on_compaction).__name__}")
+        # What is wrong is said here, and not at each request.
+        goal = {**self._goal, "budget": self.budget, "context_window": window}
+        self.host._native.check(self._chain, _options.as_json(goal), _calls.begin())
 
     def view(
         self,
@@ -195,13 +206,32 @@ class Window:
         options: dict[str, Any] = {**self._goal, "budget": most, "trigger": trigger, "context_window": self._window}
         native = self.host._native.compact(before.conversation, self._chain, _options.as_json(options), call)
         compaction = Compaction(before, native)
+        tell_of_faults(compaction)
         if self._on_compaction is not None:
             self._on_compaction(compaction)
         known = view or View(0, (), last=_last(()))
         if not compaction.is_compacted:
+            self._tell(compaction)
             return View(known.count, known.entries, len(history), known.last)
         entries = self._composed(known, compaction, len(instructions), len(history))
         return View(len(history), entries, 0, _last(history))
+
+    @staticmethod
+    def _tell(compaction: Compaction) -> None:
+        """Tells why a request that is too large is not made smaller."""
+        why = compaction.receipt.get("why")
+        violations = compaction.receipt["violations"]
+        if why == "invalid-input" and violations:
+            first = violations[0]
+            log.warning(
+                "the history is sent whole, because it breaks a rule of its wire format: message %s: %s (%s); "
+                "`baler.validate` lists all such places, `baler.repair` repairs them",
+                first["message"],
+                first["what"],
+                first["rule"],
+            )
+        else:
+            log.warning("the history is sent as it is (%s), although it is over the limit", why)
 
     @staticmethod
     def _shown(view: View | None, history: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

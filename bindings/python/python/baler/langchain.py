@@ -49,6 +49,9 @@ class BalerMiddleware(AgentMiddleware[BalerState, Any, Any]):
         self._windows: dict[int | None, Window] = {}
         if "context_window" in options or "at" in options:
             self._window(None)
+        else:
+            # What is wrong with the other options is said here. The window is known with the model.
+            self._window(1_000_000)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Runs around each call of the model."""
