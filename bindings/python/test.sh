@@ -13,7 +13,7 @@ trap 'rm -rf "$scratch"' EXIT
 python3 -m venv "$scratch/venv"
 export PATH="$scratch/venv/bin:$PATH"
 export BALER_STATE="$scratch/state"
-pip install --quiet 'maturin>=1.16,<2' pytest trio openai anthropic google-genai httpx2 mypy ruff
+pip install --quiet --requirement tests/requirements.txt
 ./build.sh "$scratch/wheels" "$profile"
 pip install --quiet "$scratch"/wheels/*.whl
 
@@ -28,3 +28,8 @@ ruff format --check .
 mypy
 # Not from this folder, whose `python/baler` has no library.
 (cd / && baler --version && python -m pytest --quiet -p no:cacheprovider "$OLDPWD/tests" --ignore "$OLDPWD/tests/frameworks")
+
+# The reference, from the docstrings.
+pdoc --output-directory ../../target/python-reference baler baler.aio baler.anthropic baler.httpx2 \
+  '!baler.agent_framework' '!baler.google_adk' '!baler.httpx' '!baler.inspect_ai' '!baler.langchain' '!baler.litellm' \
+  '!baler.openai_agents' '!baler.pydantic_ai' '!baler.ray' '!baler.strands'
