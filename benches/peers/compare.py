@@ -71,7 +71,7 @@ def measure(tally: Tally, before: list[dict], after: list[dict], needed: set[str
 
 
 def begins(messages: list[dict]) -> bool:
-    """Decides whether the first message that is no instruction is a user's, as Anthropic and Gemini have it."""
+    """Decides whether the first message after the instructions is a user's, as Anthropic and Gemini have it."""
     roles = (message["role"] for message in messages)
     return next((role for role in roles if role not in ("system", "developer")), None) == "user"
 

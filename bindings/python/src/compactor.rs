@@ -1,8 +1,9 @@
 //! The compactor as Python programs hold it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baler_host::compactor::{Compactor, Step};
+use baler_host::{CompactorOptions, Host, Strategy};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -31,11 +32,7 @@ impl NativeCompactor {
         cancel: &Cancel,
     ) -> PyResult<Self> {
         running::run(py, cancel, || {
-            let live = host.live()?;
-            let options = options::of_compactor(options, &live.policy)?;
-            let chain = cancel.wait(live.chain(&chain))?;
-            let chain = chain.ok_or_else(errors::cancelled)??;
-            let host = live.host.clone();
+            let (host, chain, options) = ready(host, &chain, options, cancel)?;
             Compactor::new(host, conversation.0.clone(), chain, options)
                 .map(|compactor| Self(Mutex::new(compactor)))
                 .map_err(|error| error.raise())
@@ -53,11 +50,8 @@ impl NativeCompactor {
         cancel: &Cancel,
     ) -> PyResult<Self> {
         running::run(py, cancel, || {
-            let live = host.live()?;
-            let options = options::of_compactor(options, &live.policy)?;
-            let chain = cancel.wait(live.chain(&chain))?;
-            let chain = chain.ok_or_else(errors::cancelled)??;
-            Compactor::resume(live.host.clone(), saved, chain, options)
+            let (host, chain, options) = ready(host, &chain, options, cancel)?;
+            Compactor::resume(host, saved, chain, options)
                 .map(|compactor| Self(Mutex::new(compactor)))
                 .map_err(|error| error.raise())
         })
@@ -147,6 +141,23 @@ impl NativeCompactor {
     fn lock(&self) -> MutexGuard<'_, Compactor> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns what a compactor is made of.
+fn ready(
+    host: &NativeHost,
+    chain: &[Py<NativeStrategy>],
+    options: &str,
+    cancel: &Cancel,
+) -> PyResult<(Arc<Host>, Vec<Strategy>, CompactorOptions)> {
+    let live = host.live()?;
+    let options = options::of_compactor(options, &live.policy)?;
+    let chain = cancel.wait(live.chain(chain))?;
+    Ok((
+        Arc::clone(&live.host),
+        chain.ok_or_else(errors::cancelled)??,
+        options,
+    ))
 }
 
 fn as_json(step: &Step) -> String {

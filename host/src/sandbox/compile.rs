@@ -73,7 +73,7 @@ pub fn serve_as_compiler() -> Option<ExitCode> {
     serve_as_compiler_with(std::env::args_os()).map(ExitCode::from)
 }
 
-/// Like [`serve_as_compiler`], with the arguments of the process from a program that is no Rust program, such as an
+/// Like [`serve_as_compiler`], with the arguments of the process from a program in another language, such as an
 /// interpreter that loaded this crate ([`Compiler::Command`]). Returns the exit code of the process.
 #[must_use]
 pub fn serve_as_compiler_with(arguments: impl IntoIterator<Item = OsString>) -> Option<u8> {

@@ -162,7 +162,9 @@ def _compiler(python: str | os.PathLike[str] | None) -> list[str]:
     """Returns the command that compiles components: Python itself, with the native part of this package."""
     if python is None:
         if not sys.executable or getattr(sys, "frozen", False):
-            raise HostError("this program is no Python interpreter; give `python=`, the path of one")
+            raise HostError(
+                "expected a Python interpreter, which compiles strategies, and this program is something else; give `python=`, the path of an interpreter"
+            )
         python = sys.executable
     assert _baler.__file__ is not None
     script = Path(__file__).with_name("_compile.py")

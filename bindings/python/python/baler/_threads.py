@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def start(function: Callable[..., Any], arguments: tuple[Any, ...], reply: Any) -> None:
-    """Calls a function in a thread that a time limit can leave behind, and hands what comes of it to `reply`."""
+    """Calls a function in a thread that a time limit can leave behind, and passes its result to `reply`."""
 
     def work() -> None:
         try:

@@ -64,7 +64,7 @@ class Filter:
             return items
 
     def _smaller(self, frame: dict[str, Any], shown: Any) -> Any:
-        """Returns less than was shown, and remembers that for later requests; `None` if there is no less."""
+        """Returns less than was shown, and remembers that for later requests; `None` if nothing can be left out."""
         try:
             items = self._histories.get(fingerprint(shown), shown)
         except Error:
