@@ -349,8 +349,14 @@ fn on_ray() -> Result<Exit, Failure> {
         arguments.drain(place..=place + 1);
     }
     arguments.retain(|one| !one.to_string_lossy().starts_with("--engine="));
-    let status = Command::new("python3")
-        .args(["-m", "baler.ray"])
+    // The interpreter that this program was installed with, if it is in a wheel.
+    let beside = std::env::current_exe()
+        .ok()
+        .and_then(|program| Some(program.parent()?.join("python3")))
+        .filter(|python| python.is_file());
+    // `-P`: no module of the working folder takes the place of one that is installed.
+    let status = Command::new(beside.unwrap_or_else(|| "python3".into()))
+        .args(["-P", "-m", "baler.ray"])
         .args(arguments)
         .status()
         .context(

@@ -88,7 +88,9 @@ impl<'py> Writer<'_, 'py> {
     fn dict(&mut self, dict: &Bound<'py, PyDict>) -> PyResult<()> {
         self.begin(b'{')?;
         let mut is_first = true;
-        for (key, value) in dict.iter() {
+        // A copy: writing a value may run code that changes the dictionary.
+        for item in dict.items() {
+            let (key, value) = item.extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>)>()?;
             self.member(&mut is_first, key, &value)?;
         }
         self.out.push(b'}');
@@ -217,8 +219,18 @@ impl<'py> Writer<'_, 'py> {
             options.set_item("exclude_none", true)?;
         }
         options.set_item("warnings", false)?;
-        dump.call((), Some(&options))
-            .map_err(|error| self.failed(value, error))
+        let dumped = dump
+            .call((), Some(&options))
+            .map_err(|error| self.failed(value, error))?;
+        // Anything else could be dumped again, without end.
+        match dumped.cast::<PyDict>().is_ok() || dumped.cast::<PyList>().is_ok() {
+            true => Ok(dumped),
+            false => Err(self.wrong(&format!(
+                "expected `model_dump` of {} to return a dict, found {}",
+                kind(value),
+                kind(&dumped)
+            ))),
+        }
     }
 
     fn failed(&self, value: &Bound<'py, PyAny>, error: PyErr) -> PyErr {

@@ -15,6 +15,8 @@ P = TypeVar("P")
 #: A block of a described message.
 Block = dict[str, Any]
 
+_TEXTS = ("text", "tool_result", "tool_use")
+
 _IDS = {"tool_use": "id", "tool_result": "tool_use_id"}
 
 
@@ -32,29 +34,39 @@ def rebuilt(
     """
     if isinstance(blocks, str):
         blocks = [{"type": "text", "text": blocks}]
-    left = [(block, part) for block, part in parts if block is not None]
-    found: list[P | None] = [_taken(left, block, _is_same) for block in blocks]
-    result = [part for block, part in parts if block is None]
-    for block, part in zip(blocks, found, strict=True):
-        if part is None:
+    left = [(place, block, part) for place, (block, part) in enumerate(parts) if block is not None]
+    found = [_taken(left, block, _is_same) for block in blocks]
+    # Parts have the order that they had, with those that are not described where they were.
+    placed: list[tuple[float, P]] = [(place, part) for place, (block, part) in enumerate(parts) if block is None]
+    last = -1.0
+    for block, taken in zip(blocks, found, strict=True):
+        if taken is not None:
+            last, part = taken
+        else:
             # Its text is another. One that describes no part was inserted.
-            part = _taken(left, block, _is_alike)
+            taken = _taken(left, block, _is_alike)
             text = text_of(block)
-            part = inserted(text) if part is None else with_text(part, text)
-        result.append(part)
-    return result
+            if taken is None:
+                last, part = last + 0.01, inserted(text)
+            else:
+                last, part = taken[0], with_text(taken[1], text)
+        placed.append((last, part))
+    return [part for _, part in sorted(placed, key=lambda one: one[0])]
 
 
-def _taken(left: list[tuple[Block, P]], new: Block, is_it: Callable[[Block, Block], bool]) -> P | None:
-    for place, (old, part) in enumerate(left):
+def _taken(
+    left: list[tuple[int, Block, P]], new: Block, is_it: Callable[[Block, Block], bool]
+) -> tuple[float, P] | None:
+    for index, (place, old, part) in enumerate(left):
         if is_it(old, new):
-            del left[place]
-            return part
+            del left[index]
+            return float(place), part
     return None
 
 
 def _is_same(old: Block, new: Block) -> bool:
-    return old == new or (_is_alike(old, new) and text_of(old) == text_of(new))
+    # What has no text, such as thinking, is the same only if all of it is.
+    return old == new or (new.get("type") in _TEXTS and _is_alike(old, new) and text_of(old) == text_of(new))
 
 
 def _is_alike(old: Block, new: Block) -> bool:

@@ -38,11 +38,15 @@ class Read:
     host: _host.Host
     given: Any
     conversation: NativeConversation
+    #: Whether the conversation is a repaired one, whose messages are others than those that were given.
+    is_repaired: bool = False
 
     @property
     def items(self) -> list[Any] | None:
         """The messages as Python objects, if they were given as such."""
         given = self.given
+        if self.is_repaired:
+            return None
         if isinstance(given, Mapping):
             given = given.get(MEMBERS[self.conversation.format])
         if isinstance(given, (list, tuple)) and len(given) == self.conversation.message_count:
@@ -72,13 +76,24 @@ def read(given: Any, options: Mapping[str, Any], call: Any) -> Read:
     used = options.get("used")
     if used is not None and (isinstance(used, bool) or not isinstance(used, int) or not 0 < used < 2**32):
         raise OptionError(f"`used`: expected a number of tokens above 0, found {used!r}")
+    given = _copied(given)
     conversation = host._native.read(given, _options.format_name(options), used, call)
     if options.get("repair"):
         repaired = conversation.repaired()
         # One that is repaired only in part is not used.
-        if not repaired.is_broken:
-            conversation = repaired
+        if not repaired.is_broken and json.loads(repaired.violations)["repairs"]:
+            return Read(host, given, repaired, is_repaired=True)
     return Read(host, given, conversation)
+
+
+def _copied(given: Any) -> Any:
+    """Copies the lists of what was given, which may change while a thread works. Messages stay the same objects."""
+    if isinstance(given, dict):
+        members = set(MEMBERS.values())
+        return {
+            name: list(value) if name in members and isinstance(value, list) else value for name, value in given.items()
+        }
+    return list(given) if isinstance(given, list) else given
 
 
 class Compaction:

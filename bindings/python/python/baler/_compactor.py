@@ -55,7 +55,9 @@ class Compactor:
     """Keeps one conversation of an agent within its model's window.
 
     Append what arrives, call `step` before each request to the model, and send `messages`. After an error of the
-    provider that the request is too long, call `overflow` and send again. Safe to use from several threads.
+    provider that the request is too long, call `overflow` and send again. Safe to use from several threads, which take
+    turns: a strategy or model that is a callable must not use the compactor that asks it. In a forked process, continue
+    with `Compactor.resume(compactor.save())`.
     """
 
     __slots__ = ("_format", "_native")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ._baler import to_json
-from ._view import View, Window
+from ._view import View, Window, plain
 
 #: Views that are remembered. One that was forgotten is computed anew.
 VIEWS = 256
@@ -55,7 +55,8 @@ class Memory:
         known = self._known(prefixes)
         new = window.view(format, frame, history, known, overflow=overflow)
         if new is not None and new is not known:
-            self._remember(prefixes[new.count], new)
+            # A history of which nothing could be left out is known by all of it: others begin like it.
+            self._remember(prefixes[new.count or len(history)], new)
         return new
 
     def knows(self, frame: Mapping[str, Any], history: Sequence[dict[str, Any]]) -> bool:
@@ -85,25 +86,10 @@ def fingerprint(messages: Sequence[dict[str, Any]]) -> bytes:
 
 def _prefixes(frame: Mapping[str, Any], history: Sequence[dict[str, Any]]) -> list[bytes]:
     """Returns a hash of the first 0, 1, 2 … messages. The same messages have the same hash in each request."""
-    system = _plain(frame.get("system") or frame.get("instructions"))
+    system = plain(frame.get("system") or frame.get("instructions"))
     state = hashlib.blake2b(to_json([system], "").encode(), digest_size=16)
     prefixes = [state.digest()]
     for message in history:
-        state.update(to_json(_plain(message), "").encode())
+        state.update(to_json(plain(message), "").encode())
         prefixes.append(state.digest())
     return prefixes
-
-
-def _plain(value: Any) -> Any:
-    """Returns a message without what clients change from request to request: marks for the cache, and a text that is
-    sometimes a list of one block.
-    """
-    if isinstance(value, dict):
-        return {name: _plain(member) for name, member in sorted(value.items()) if name != "cache_control"}
-    if isinstance(value, list):
-        plain = [_plain(member) for member in value]
-        match plain:
-            case [{"type": "text", "text": str(text), **others}] if not others:
-                return text
-        return plain
-    return value

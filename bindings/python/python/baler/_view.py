@@ -135,8 +135,23 @@ class View:
         return self.count <= len(history) and self.last == _last(history[: self.count])
 
 
+def plain(value: Any) -> Any:
+    """Returns a message without what clients change from request to request: marks for the cache, and a text that is
+    sometimes a list of one block.
+    """
+    if isinstance(value, dict):
+        return {name: plain(member) for name, member in sorted(value.items()) if name != "cache_control"}
+    if isinstance(value, list):
+        members = [plain(member) for member in value]
+        match members:
+            case [{"type": "text", "text": str(text), **others}] if not others:
+                return text
+        return members
+    return value
+
+
 def _last(history: Sequence[Any]) -> str:
-    text = to_json(history[-1], "") if history else ""
+    text = to_json(plain(history[-1]), "") if history else ""
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 

@@ -49,7 +49,7 @@ class Requests:
             return content
         try:
             return self._fitted(format, content, overflow)
-        except Error as error:
+        except (Error, RecursionError) as error:
             log.warning("a request is sent as it is: %s", error)
             return content
 
@@ -73,8 +73,10 @@ class Requests:
         return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
     def _is_small(self, content: bytes) -> bool:
-        """Decides without counting whether a request is far from being compacted: every token has a byte at least."""
-        return len(content) < self.window.at
+        """Decides without counting whether a request is far from being compacted: every token of a text has a byte at
+        least. Pictures have tokens however short their address is.
+        """
+        return len(content) < self.window.at and not any(word in content for word in (b"image", b"inline", b"media"))
 
 
 def _is_stored(body: Mapping[str, Any]) -> bool:

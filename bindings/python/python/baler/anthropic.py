@@ -16,8 +16,9 @@ import anthropic
 
 from . import _wire
 from ._baler import to_json
+from ._errors import Error
 from ._overflow import STATUSES, is_overflow_response
-from ._view import Window, WindowOptions
+from ._view import Window, WindowOptions, log
 from .aio import run
 
 
@@ -35,6 +36,8 @@ class Middleware(anthropic.Middleware):
         if not _has_messages(request):
             return call_next(request)
         given = _content(request)
+        if given is None:
+            return call_next(request)
         content = self._requests.fitted("anthropic", given)
         response = call_next(_with(request, given, content))
         if response.status_code not in STATUSES:
@@ -49,6 +52,8 @@ class Middleware(anthropic.Middleware):
         if not _has_messages(request):
             return await call_next(request)
         given = _content(request)
+        if given is None:
+            return await call_next(request)
         content = await run(self._requests.fitted, "anthropic", given)
         response = await call_next(_with(request, given, content))
         if response.status_code not in STATUSES:
@@ -64,8 +69,13 @@ def _has_messages(request: Any) -> bool:
     return request.method.upper() == "POST" and path.endswith("/messages") and isinstance(request.json, dict)
 
 
-def _content(request: Any) -> bytes:
-    return to_json(request.json, "").encode()
+def _content(request: Any) -> bytes | None:
+    """Returns the body of a request; `None` if it cannot be written, so the client says what is wrong."""
+    try:
+        return to_json(request.json, "").encode()
+    except Error as error:
+        log.warning("a request is sent as it is: %s", error)
+        return None
 
 
 def _with(request: Any, given: bytes, content: bytes) -> Any:

@@ -99,7 +99,7 @@ class BalerMiddleware(AgentMiddleware[BalerState, Any, Any]):
         system = request.system_message
         instructions = [] if system is None else [describe(system)]
         history = [describe(message) for message in request.messages]
-        frame = {"model": _name(request.model), "tools": [convert_to_openai_tool(tool) for tool in request.tools]}
+        frame = {"model": _name(request.model), "tools": [_tool(tool) for tool in request.tools]}
         try:
             return window.view("openai-chat", frame, history, view, instructions=instructions, overflow=overflow)
         except Error as error:
@@ -188,6 +188,14 @@ def _without_thinking(message: AnyMessage) -> AnyMessage:
     if not any(is_thinking(block) for block in message.content):
         return message
     return message.model_copy(update={"content": [block for block in message.content if not is_thinking(block)]})
+
+
+def _tool(tool: Any) -> Any:
+    """Returns what counts of a tool. Tools of the provider's own have forms that LangChain does not know."""
+    try:
+        return convert_to_openai_tool(tool)
+    except (TypeError, ValueError):
+        return tool if isinstance(tool, dict) else {}
 
 
 def _name(model: Any) -> str:

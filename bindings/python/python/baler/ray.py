@@ -27,7 +27,7 @@ from typing import Any, Unpack
 import ray
 import ray.data
 
-from . import _compaction
+from . import _calls, _compaction, _options, _strategy
 from ._errors import Error, HostError, OptionError
 from ._host import Host
 from ._options import CompactOptions, ReadOptions
@@ -151,6 +151,12 @@ def _mapped(
 ) -> ray.data.Dataset:
     if "host" in options:
         raise TypeError("`host`: expected the arguments of a Host as a dict, since each worker makes its own")
+    # What is wrong with the options is no error of each session.
+    _, goal = _options.divide(options)
+    chain = _strategy.chain(goal.pop("strategy", None), "tiered")
+    Host(**{**(host or {}), "state": None, "archive": "off"})._native.check(
+        chain, _options.as_json(goal), _calls.begin()
+    )
     if concurrency is None:
         concurrency = (1, max(1, int(ray.cluster_resources().get("CPU", 1))))
     return dataset.map_batches(
@@ -208,7 +214,7 @@ def _measuring(arguments: list[str]) -> list[str]:
     return kept
 
 
-_RESULTS = ("--json", "--markdown", "--charts")
+_RESULTS = ("--json", "--markdown", "--charts", "--threads")
 
 
 @ray.remote(max_retries=-1)

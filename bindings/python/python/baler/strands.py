@@ -54,7 +54,7 @@ class BalerConversationManager(ConversationManager):
     def _reduce(self, agent: Any, *, overflow: bool) -> bool:
         messages = agent.messages
         history = [describe(message) for message in messages]
-        frame = {"model": "", "system": agent.system_prompt or "", "tools": _tools(agent)}
+        frame = {"model": _name(agent.model), "system": agent.system_prompt or "", "tools": _tools(agent)}
         view = self._window.view("anthropic", frame, history, None, overflow=overflow)
         if view is None or view.futile:
             return False
@@ -112,6 +112,13 @@ def _with_text(part: Any, text: str) -> Any:
 def _text(message: dict[str, Any]) -> str:
     content = message["content"]
     return content if isinstance(content, str) else "".join(block.get("text", "") for block in content)
+
+
+def _name(model: Any) -> str:
+    """Returns the name of a model, by which providers that bind thinking to earlier messages are known."""
+    config = model.get_config() if hasattr(model, "get_config") else None
+    name = config.get("model_id") if isinstance(config, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _tools(agent: Any) -> list[dict[str, Any]]:
