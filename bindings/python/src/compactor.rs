@@ -76,9 +76,7 @@ impl NativeCompactor {
     fn step(&self, py: Python<'_>, cancel: &Cancel) -> PyResult<String> {
         running::run(py, cancel, || {
             let mut compactor = self.lock();
-            let step = cancel
-                .wait(compactor.step())?
-                .ok_or_else(errors::cancelled)?;
+            let step = cancel.wait(compactor.step())?;
             step.map(|step| as_json(&step))
                 .map_err(|error| error.raise())
         })
@@ -88,9 +86,7 @@ impl NativeCompactor {
     fn overflowed(&self, py: Python<'_>, cancel: &Cancel) -> PyResult<String> {
         running::run(py, cancel, || {
             let mut compactor = self.lock();
-            let step = cancel
-                .wait(compactor.overflowed())?
-                .ok_or_else(errors::cancelled)?;
+            let step = cancel.wait(compactor.overflowed())?;
             step.map(|step| as_json(&step))
                 .map_err(|error| error.raise())
         })
@@ -101,7 +97,6 @@ impl NativeCompactor {
         running::run(py, cancel, || {
             let mut compactor = self.lock();
             let step = cancel.wait(compactor.compact_now(wish))?;
-            let step = step.ok_or_else(errors::cancelled)?;
             step.map(|step| as_json(&step))
                 .map_err(|error| error.raise())
         })
@@ -152,12 +147,8 @@ fn ready(
 ) -> PyResult<(Arc<Host>, Vec<Strategy>, CompactorOptions)> {
     let live = host.live()?;
     let options = options::of_compactor(options, &live.policy)?;
-    let chain = cancel.wait(live.chain(chain))?;
-    Ok((
-        Arc::clone(&live.host),
-        chain.ok_or_else(errors::cancelled)??,
-        options,
-    ))
+    let chain = cancel.wait(live.chain(chain))??;
+    Ok((Arc::clone(&live.host), chain, options))
 }
 
 fn as_json(step: &Step) -> String {

@@ -164,7 +164,7 @@ impl NativeHost {
                 let compaction = live.host.compact(&conversation.0, &chain, &request).await;
                 compaction.map_err(|error| error.raise())
             };
-            let compaction = cancel.wait(work)?.ok_or_else(errors::cancelled)??;
+            let compaction = cancel.wait(work)??;
             Ok(NativeResult(compaction))
         })
     }
@@ -180,12 +180,11 @@ impl NativeHost {
         running::run(py, cancel, || {
             let live = self.live()?;
             options::request(options, &live.policy, cancel.deadline())?;
-            let ready = cancel.wait(live.chain(&chain))?;
-            ready.ok_or_else(errors::cancelled)?.map(drop)
+            cancel.wait(live.chain(&chain))?.map(drop)
         })
     }
 
-    /// Decides whether to compact now; returns JSON.
+    /// Decides whether to compact now.
     fn should_compact(
         &self,
         py: Python<'_>,
@@ -193,13 +192,12 @@ impl NativeHost {
         strategy: Option<Py<NativeStrategy>>,
         options: &str,
         cancel: &Cancel,
-    ) -> PyResult<String> {
+    ) -> PyResult<bool> {
         running::run(py, cancel, || {
             let live = self.live()?;
             let request = options::request(options, &live.policy, cancel.deadline())?;
             let Some(strategy) = strategy else {
-                let is_due = live.host.is_due(&conversation.0, &request);
-                return Ok(json!({"is-due": is_due}).to_string());
+                return Ok(live.host.is_due(&conversation.0, &request));
             };
             let work = async {
                 let strategy = strategy.get().ready(live).await?;
@@ -209,12 +207,8 @@ impl NativeHost {
                         .await,
                 )
             };
-            let answer = cancel.wait(work)?.ok_or_else(errors::cancelled)??;
-            Ok(json!({
-                "is-due": answer.is_due,
-                "result": answer.attempt.result.code(),
-            })
-            .to_string())
+            let answer = cancel.wait(work)??;
+            Ok(answer.is_due)
         })
     }
 
@@ -242,7 +236,7 @@ impl NativeHost {
                 let told = json!({"introspection": told, "component": component});
                 PyResult::Ok(told.to_string())
             };
-            cancel.wait(work)?.ok_or_else(errors::cancelled)?
+            cancel.wait(work)?
         })
     }
 
@@ -251,7 +245,7 @@ impl NativeHost {
         running::run(py, cancel, || {
             let archive = self.archive()?;
             let work = async { archive.get(reference).await };
-            let got = cancel.wait(work)?.ok_or_else(errors::cancelled)?;
+            let got = cancel.wait(work)?;
             got.map(|text| text.to_string())
                 .map_err(|error| error.raise())
         })
@@ -262,7 +256,7 @@ impl NativeHost {
         running::run(py, cancel, || {
             let archive = self.archive()?;
             let work = async { archive.undo(reference).await };
-            let restored = cancel.wait(work)?.ok_or_else(errors::cancelled)?;
+            let restored = cancel.wait(work)?;
             restored.map_err(|error| error.raise())
         })
     }

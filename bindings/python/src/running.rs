@@ -62,8 +62,8 @@ impl Cancel {
         &self.deadline
     }
 
-    /// Waits for `future` in this thread; `None` if the call was cancelled.
-    pub(crate) fn wait<F: Future>(&self, future: F) -> PyResult<Option<F::Output>> {
+    /// Waits for `future` in this thread, unless the call is cancelled.
+    pub(crate) fn wait<F: Future>(&self, future: F) -> PyResult<F::Output> {
         let runtime = RUNTIME.get_or_make(|| {
             tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(1)
@@ -75,13 +75,13 @@ impl Cancel {
                 .build()
                 .map_err(|error| errors::host(format!("no thread for the runtime: {error}")))
         })?;
-        Ok(runtime.block_on(async {
+        runtime.block_on(async {
             tokio::select! {
                 biased;
-                () = self.stopped.notified() => None,
-                output = future => Some(output),
+                () = self.stopped.notified() => Err(errors::cancelled()),
+                output = future => Ok(output),
             }
-        }))
+        })
     }
 }
 

@@ -162,9 +162,9 @@ class NativeHost:
         """
         Reads a conversation from bytes, a text, or Python objects.
         """
-    def should_compact(self, /, conversation: NativeConversation, strategy: NativeStrategy | None, options: str, cancel: Cancel) -> str:
+    def should_compact(self, /, conversation: NativeConversation, strategy: NativeStrategy | None, options: str, cancel: Cancel) -> bool:
         """
-        Decides whether to compact now; returns JSON.
+        Decides whether to compact now.
         """
     def undo(self, /, reference: str, cancel: Cancel) -> str:
         """

@@ -75,7 +75,7 @@ def _is_alike(old: Block, new: Block) -> bool:
 
 
 def text_of(block: Block) -> str:
-    """Returns the text of a block: that of a text, or of a tool result."""
+    """Returns the text of a block (a text, or a tool result) or of a whole described message."""
     text = block.get("text", block.get("content", ""))
     if isinstance(text, list):
         return "".join(part.get("text", "") for part in text)

@@ -204,10 +204,6 @@ def tell_of_faults(compaction: Compaction) -> None:
         log.warning("the strategy `%s` failed (%s), so the next one was asked", attempt["strategy"], json.dumps(detail))
 
 
-class DueOptions(CompactOptions, total=False):
-    """When a compaction is due."""
-
-
 #: The share of the context window from which on a compaction is due.
 DUE_SHARE = 0.8
 
@@ -224,8 +220,7 @@ def should_compact(conversation: Any, /, **options: Unpack[CompactOptions]) -> b
     given = others.pop("strategy", None)
     strategy: NativeStrategy | None = None if given is None else _strategy.native(given)
     before = read(conversation, reading, call)
-    answer = before.host._native.should_compact(before.conversation, strategy, _options.as_json(others), call)
-    return bool(json.loads(answer)["is-due"])
+    return before.host._native.should_compact(before.conversation, strategy, _options.as_json(others), call)
 
 
 def _threshold(budget: Any, window: Any) -> int:

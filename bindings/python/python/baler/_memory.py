@@ -36,9 +36,10 @@ class Memory:
         history: Sequence[dict[str, Any]],
         *,
         overflow: bool = False,
+        only_known: bool = False,
     ) -> Sequence[dict[str, Any]]:
         """Returns what a history in a wire format is shown as; the history itself if all of it is."""
-        view = self.view(window, format, frame, history, overflow=overflow)
+        view = self.view(window, format, frame, history, overflow=overflow, only_known=only_known)
         return history if view is None else view.dicts(history)
 
     def view(
@@ -49,19 +50,18 @@ class Memory:
         history: Sequence[dict[str, Any]],
         *,
         overflow: bool = False,
+        only_known: bool = False,
     ) -> View | None:
-        """Returns the view of a history, as `Window.view`."""
+        """Returns the view of a history, as `Window.view`. `only_known`: `None` if no view of it is remembered."""
         prefixes = _prefixes(frame, history)
         known = self._known(prefixes)
+        if known is None and only_known:
+            return None
         new = window.view(format, frame, history, known, overflow=overflow)
         if new is not None and new is not known:
             # A history of which nothing could be left out is known by all of it: others begin like it.
             self._remember(prefixes[new.count or len(history)], new)
         return new
-
-    def knows(self, frame: Mapping[str, Any], history: Sequence[dict[str, Any]]) -> bool:
-        """Decides whether a view of a history is remembered."""
-        return not self.is_empty() and self._known(_prefixes(frame, history)) is not None
 
     def _known(self, prefixes: list[bytes]) -> View | None:
         with self._lock:

@@ -17,16 +17,13 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 from . import _calls, _options, _strategy
 from ._baler import to_json
-from ._compaction import MEMBERS, Compaction, read, tell_of_faults
+from ._compaction import DUE_SHARE, MEMBERS, Compaction, read, tell_of_faults
 from ._errors import OptionError
 from ._host import Host, shared
 
 T = TypeVar("T")
 
 log = logging.getLogger("baler")
-
-#: The share of the context window from which on a view is computed anew.
-DUE_SHARE = 0.8
 
 #: The share of a refused request that its successor may have.
 OVERFLOW_SHARE = 0.7
@@ -208,7 +205,7 @@ class Window:
         """
         if view is not None and not view.is_of(history):
             view = None
-        shown = [*instructions, *self._shown(view, history)]
+        shown = [*instructions, *(history if view is None else view.dicts(history))]
         call = _calls.begin()
         body: dict[str, Any] = {**frame, MEMBERS[format]: shown}
         before = read(body, {"format": format, "host": self.host}, call)
@@ -247,12 +244,6 @@ class Window:
             )
         else:
             log.warning("the history is sent as it is (%s), although it is over the limit", why)
-
-    @staticmethod
-    def _shown(view: View | None, history: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        if view is None:
-            return list(history)
-        return view.dicts(history)
 
     @staticmethod
     def _is_futile(view: View | None, history: Sequence[Any]) -> bool:

@@ -64,9 +64,9 @@ class Requests:
         if not isinstance(history, list) or not all(isinstance(message, dict) for message in history):
             return content
         frame = {name: value for name, value in body.items() if name != MEMBERS[format]}
-        if not overflow and self._is_small(content) and not self._memory.knows(frame, history):
-            return content
-        shown = self._memory.shown(self.window, format, frame, history, overflow=overflow)
+        # A small request is of interest only if a view of its history was shown before.
+        only_known = not overflow and self._is_small(content)
+        shown = self._memory.shown(self.window, format, frame, history, overflow=overflow, only_known=only_known)
         if shown is history:
             return content
         body[MEMBERS[format]] = shown

@@ -15,7 +15,7 @@ from typing import Any, Unpack
 from agent_framework import Content, Message
 from agent_framework._compaction import set_excluded
 
-from ._blocks import Block, rebuilt
+from ._blocks import Block, rebuilt, text_of
 from ._errors import Error
 from ._view import Window, WindowOptions, log
 from .aio import run
@@ -53,7 +53,7 @@ class BalerStrategy:
         for entry in view.entries:
             place = len(messages) if entry.index is None else included[entry.index]
             if entry.index is None:
-                changed.append(Message("user", [_text(entry.message or {})]))
+                changed.append(Message("user", [text_of(entry.message or {})]))
                 continue
             # Excluded messages stay where they are.
             changed.extend(messages[before:place])
@@ -107,8 +107,3 @@ def _with_text(content: Content, text: str) -> Content:
         assert content.call_id is not None
         return Content.from_function_result(content.call_id, result=text)
     return Content.from_text(text)
-
-
-def _text(message: dict[str, Any]) -> str:
-    content = message.get("content", "")
-    return content if isinstance(content, str) else "".join(block.get("text", "") for block in content)

@@ -23,6 +23,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolInfo
 
+from ._blocks import text_of
 from ._view import Window, WindowOptions
 from .aio import run
 
@@ -57,7 +58,7 @@ class CompactionBaler(CompactionStrategy):
         view = self._window.view("openai-chat", frame, history, None, budget=self._budget or 0.5)
         if view is None or view.futile:
             return messages
-        return view.shown(messages, lambda message: ChatMessageUser(content=_text(message)), _changed)
+        return view.shown(messages, lambda message: ChatMessageUser(content=text_of(message)), _changed)
 
 
 def describe(message: ChatMessage) -> dict[str, Any]:
@@ -85,12 +86,7 @@ def _call(call: Any) -> dict[str, Any]:
 
 
 def _changed(message: ChatMessage, described: dict[str, Any]) -> ChatMessage:
-    update: dict[str, Any] = {"content": _text(described)}
+    update: dict[str, Any] = {"content": text_of(described)}
     if isinstance(message, ChatMessageTool):
         update["error"] = None
     return message.model_copy(update=update)
-
-
-def _text(message: dict[str, Any]) -> str:
-    content = message.get("content") or ""
-    return content if isinstance(content, str) else "".join(block.get("text", "") for block in content)

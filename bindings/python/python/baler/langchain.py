@@ -19,6 +19,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.types import Command
 
+from ._blocks import text_of
 from ._errors import Error
 from ._overflow import is_overflow
 from ._view import View, Window, WindowOptions, log
@@ -122,7 +123,7 @@ def shown(messages: list[AnyMessage], view: View) -> list[AnyMessage]:
     """Returns what a view shows of LangChain's messages. Messages that are shown as they are stay the same objects."""
     if not view.is_of([describe(message) for message in messages]):
         return messages
-    shown = view.shown(messages, lambda message: HumanMessage(_text(message["content"])), _changed)
+    shown = view.shown(messages, lambda message: HumanMessage(text_of(message)), _changed)
     for place, is_behind in enumerate(view.is_behind_a_change()):
         if is_behind:
             shown[place] = _without_thinking(shown[place])
@@ -168,13 +169,9 @@ def _content(content: Any) -> str | list[dict[str, Any]]:
     return blocks if len(blocks) != 1 or blocks[0]["type"] != "text" else blocks[0]["text"]
 
 
-def _text(content: Any) -> str:
-    return content if isinstance(content, str) else "".join(block.get("text", "") for block in content or [])
-
-
 def _changed(message: AnyMessage, described: dict[str, Any]) -> AnyMessage:
     """Returns a copy of a message with the texts of `described`; blocks that are no texts stay."""
-    text = _text(described["content"])
+    text = text_of(described)
     if isinstance(message.content, str):
         return message.model_copy(update={"content": text})
     others = [block for block in message.content if isinstance(block, dict) and "text" not in block]

@@ -28,7 +28,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from ._blocks import Block, rebuilt
+from ._blocks import Block, rebuilt, text_of
 from ._errors import Error
 from ._memory import Memory
 from ._overflow import is_overflow
@@ -117,9 +117,7 @@ def _block(part: Any) -> Block | None:
 
 
 def _inserted(message: dict[str, Any]) -> ModelMessage:
-    content = message["content"]
-    text = content if isinstance(content, str) else "".join(block["text"] for block in content)
-    return ModelRequest(parts=[UserPromptPart(text)])
+    return ModelRequest(parts=[UserPromptPart(text_of(message))])
 
 
 def _changed(message: ModelMessage, described: dict[str, Any]) -> ModelMessage:

@@ -151,7 +151,7 @@ def _mapped(
 ) -> ray.data.Dataset:
     if "host" in options:
         raise TypeError("`host`: expected the arguments of a Host as a dict, since each worker makes its own")
-    # What is wrong with the options is no error of each session.
+    # Invalid options end the call here. Otherwise each session would report them.
     _, goal = _options.divide(options)
     chain = _strategy.chain(goal.pop("strategy", None), "tiered")
     Host(**{**(host or {}), "state": None, "archive": "off"})._native.check(

@@ -16,7 +16,7 @@ from strands.agent.conversation_manager import ConversationManager
 from strands.hooks.events import BeforeModelCallEvent
 from strands.hooks.registry import HookRegistry
 
-from ._blocks import Block, rebuilt
+from ._blocks import Block, rebuilt, text_of
 from ._errors import Error
 from ._view import View, Window, WindowOptions, log
 
@@ -66,7 +66,7 @@ class BalerConversationManager(ConversationManager):
 def shown(messages: list[Any], view: View) -> list[Any]:
     """Returns what a view shows of Strands' messages. Messages that are shown as they are stay the same objects."""
     return view.shown(
-        messages, lambda message: {"role": message["role"], "content": [{"text": _text(message)}]}, _changed
+        messages, lambda message: {"role": message["role"], "content": [{"text": text_of(message)}]}, _changed
     )
 
 
@@ -107,11 +107,6 @@ def _with_text(part: Any, text: str) -> Any:
     if "toolResult" in part:
         return {"toolResult": {**part["toolResult"], "content": [{"text": text}]}}
     return {**part, "text": text}
-
-
-def _text(message: dict[str, Any]) -> str:
-    content = message["content"]
-    return content if isinstance(content, str) else "".join(block.get("text", "") for block in content)
 
 
 def _name(model: Any) -> str:
