@@ -41,14 +41,14 @@ use std::process::ExitCode;
 use clap::builder::Styles;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-#[cfg(feature = "eval")]
-use commands::EvalCommand;
 #[cfg(feature = "http")]
 use commands::ServeCommand;
 use commands::{
     ArchiveCommand, CacheCommand, CompactCommand, ExpandCommand, IntrospectCommand, ReportCommand,
     ShouldCompactCommand, StrategiesCommand, UndoCommand, ValidateCommand, WrapCommand,
 };
+#[cfg(feature = "eval")]
+use commands::{EvalCommand, TuneCommand};
 use exit::{Exit, Failure};
 
 /// Compacts the conversation of an AI agent so that it fits the model's context window.
@@ -78,6 +78,8 @@ enum Command {
     Report(ReportCommand),
     #[cfg(feature = "eval")]
     Eval(EvalCommand),
+    #[cfg(feature = "eval")]
+    Tune(TuneCommand),
     #[cfg(feature = "http")]
     Serve(ServeCommand),
 }
@@ -173,6 +175,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Report(command) => command.exec(),
             #[cfg(feature = "eval")]
             Command::Eval(command) => command.exec().await,
+            #[cfg(feature = "eval")]
+            Command::Tune(command) => command.exec().await,
             // `serve` starts its own threads, and was run above.
             #[cfg(feature = "http")]
             Command::Serve(command) => command.exec(),

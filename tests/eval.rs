@@ -41,10 +41,14 @@ impl Bench {
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
+        self.command("eval", arguments)
+    }
+
+    fn command(&self, command: &str, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_baler"))
             .current_dir(self.0.path())
             .env("BALER_STATE", self.path("state"))
-            .arg("eval")
+            .arg(command)
             .args(arguments)
             .output()
             .unwrap()
@@ -349,7 +353,7 @@ fn a_file_that_another_run_writes_to_is_not_resumed() {
     bench.file("done.jsonl", half);
     let second = bench.run(&arguments);
     assert_eq!(second.status.code(), Some(2), "{}", said(&second));
-    let told = "another run of `baler eval` is writing to `done.jsonl`";
+    let told = "another run is writing to `done.jsonl`";
     assert!(said(&second).contains(told), "{}", said(&second));
     assert_eq!(
         fs::read_to_string(bench.path("done.jsonl")).unwrap(),
@@ -1095,4 +1099,238 @@ fn messages_are_named_alike_in_every_format() {
             }
         }
     }
+}
+
+/// An agent that reads four files, edits one of them, and goes on with all of them.
+fn mending() -> String {
+    let call = |id: usize, tool: &str, path: &str| {
+        json!({"role": "assistant", "content": format!("Now I look after the file with number {id} of the list."), "tool_calls": [{"id": format!("c{id}"), "type": "function",
+            "function": {"name": tool, "arguments": json!({"path": path}).to_string()}}]})
+    };
+    let output = |id: usize, text: &str| json!({"role": "tool", "tool_call_id": format!("c{id}"), "content": text});
+    let files = [
+        "src/bake/oven.rs",
+        "src/bake/dough.rs",
+        "src/sell/till.rs",
+        "src/sell/shelf.rs",
+        "src/sell/price_list.rs",
+        "src/bake/salt.rs",
+    ];
+    let mut messages = vec![
+        json!({"role": "user", "content": "Mend the till of the bakery. Never touch the oven."}),
+    ];
+    for round in 0..2 {
+        for (number, file) in files.iter().enumerate() {
+            let id = round * 10 + number;
+            let tool = if number == 2 {
+                "edit_file"
+            } else {
+                "read_file"
+            };
+            messages.push(call(id, tool, file));
+            messages.push(output(
+                id,
+                &format!("fn warm_{number}() {{ {PRIVATE} }}\n").repeat(8),
+            ));
+        }
+        messages.push(json!({"role": "user", "content": "Go on with the rest of them, please."}));
+    }
+    json!({"model": "gpt-4o", "messages": messages}).to_string()
+}
+
+#[test]
+fn figures_of_context_paths_and_state_tell_lines_from_lists() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &mending());
+    let figures = bench.figures(&["--strategy", "native:digest", "--budget", "50%"]);
+    let of = |strategy: &str, figure: &str| mean(&figures, strategy, 0.5, figure);
+    for figure in ["recall", "in-context", "paths", "state"] {
+        assert!(
+            of("native:digest", figure) > 0.9,
+            "{figure}: {}",
+            of("native:digest", figure)
+        );
+        // The oldest steps are gone.
+        assert!(
+            of("keep-last", figure) < of("native:digest", figure),
+            "{figure}"
+        );
+    }
+}
+
+#[test]
+fn explain_lists_what_was_lost_of_one_conversation() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &mending());
+    bench.file("corpus/bakery/two.json", &mending());
+    let explain = |named: &str| {
+        bench.run(&[
+            "corpus",
+            "--explain",
+            named,
+            "--strategy",
+            "native:truncate",
+            "--budget",
+            "25%",
+        ])
+    };
+    let ran = explain("bakery/one.json#0");
+    assert!(ran.status.success(), "{}", said(&ran));
+    let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(text.contains("### native:truncate: keeps"), "{text}");
+    assert!(text.contains("### keep-last: keeps"), "{text}");
+    assert!(
+        text.contains("- lost: path `src/bake/oven.rs`, last in a call of `read_file`, message "),
+        "{text}"
+    );
+    let ran = explain("one");
+    assert!(ran.status.success(), "{}", said(&ran));
+    for (named, told) in [
+        ("bakery/", "2 conversations are called"),
+        ("three", "no conversation is called `three`"),
+    ] {
+        let ran = explain(named);
+        assert_eq!(ran.status.code(), Some(2));
+        assert!(said(&ran).contains(told), "{}", said(&ran));
+    }
+}
+
+#[test]
+fn readers_get_texts_and_questions_and_their_answers_are_scored() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &mending());
+    let test = |folder: &str| {
+        bench.run(&[
+            "corpus",
+            "--strategy",
+            "native:digest",
+            "--budget",
+            "50%",
+            "--reader-files",
+            folder,
+            "--reader-questions",
+            "3",
+        ])
+    };
+    let ran = test("reader");
+    assert!(ran.status.success(), "{}", said(&ran));
+    assert!(
+        said(&ran).contains("5 sheets in `reader` have no answers yet"),
+        "{}",
+        said(&ran)
+    );
+    let sheet = fs::read_to_string(bench.path("reader/native-digest/000.md")).unwrap();
+    let (left, questions) = sheet
+        .split_once("# What the agent did next")
+        .expect("two parts");
+    let key: Value =
+        serde_json::from_str(&fs::read_to_string(bench.path("reader/key.json")).unwrap()).unwrap();
+    let names: Vec<&str> = key["sheets"][0]["answers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|answer| answer["name"].as_str())
+        .collect();
+    assert_eq!(names.len(), 3);
+    for name in &names {
+        assert!(
+            !questions.contains(name),
+            "{name} is given away: {questions}"
+        );
+        assert!(left.contains(name), "{name} is in the digest");
+    }
+    // One right, one wrong, one unknown.
+    let answers = format!("1: `{}`\n2: src/none.rs\n3: UNKNOWN\n", names[0]);
+    bench.file("reader/native-digest/000.txt", &answers);
+    let ran = test("reader");
+    assert!(ran.status.success(), "{}", said(&ran));
+    assert!(
+        said(&ran).contains("| native:digest | 1 | 0.33 | 1 | 1 | 0 | 1 |"),
+        "{}",
+        said(&ran)
+    );
+    // Another test does not take the folder over.
+    bench.file("corpus/bakery/two.json", &mending().replace("till", "shop"));
+    let ran = test("reader");
+    assert!(!ran.status.success());
+    assert!(
+        said(&ran).contains("belongs to another reader test"),
+        "{}",
+        said(&ran)
+    );
+    // Not among the recordings.
+    let ran = test("corpus/reader");
+    assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+}
+
+#[test]
+fn tune_compares_configs_and_says_when_the_difference_is_noise() {
+    let bench = Bench::new();
+    for number in 0..6 {
+        bench.file(
+            &format!("corpus/bakery/{number}.json"),
+            &mending().replace("bakery", &format!("bakery{number}")),
+        );
+    }
+    let tune = |strategy: &str, goal: &str| {
+        bench.command(
+            "tune",
+            &[
+                "corpus",
+                "--strategy",
+                strategy,
+                "--goal",
+                goal,
+                "--budget",
+                "25%",
+                "--resume",
+                "scores.jsonl",
+                "--configs",
+                "8",
+            ],
+        )
+    };
+    let ran = tune("mask-tool-outputs", "recall");
+    assert!(ran.status.success(), "{}", said(&ran));
+    let first = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(first.contains("| the default | "), "{first}");
+    assert!(first.contains("Choosing among these gains "), "{first}");
+    // All six conversations are the same but for a name, so either all gain or none does.
+    assert!(
+        first.contains("keep the default") || first.contains("Use: --config '{"),
+        "{first}"
+    );
+    let scores = fs::read_to_string(bench.path("scores.jsonl")).unwrap();
+    assert!(scores.lines().count() > 8, "{scores}");
+    // What is known is not measured again.
+    let again = tune("mask-tool-outputs", "recall");
+    assert_eq!(String::from_utf8_lossy(&again.stdout), first);
+    assert_eq!(
+        fs::read_to_string(bench.path("scores.jsonl")).unwrap(),
+        scores
+    );
+    let other = tune("mask-tool-outputs", "state");
+    assert_eq!(other.status.code(), Some(2));
+    assert!(
+        said(&other).contains("holds scores of something else"),
+        "{}",
+        said(&other)
+    );
+    let native = bench.command("tune", &["corpus", "--strategy", "native:digest"]);
+    assert_eq!(native.status.code(), Some(2));
+    assert!(
+        said(&native).contains("takes no config"),
+        "{}",
+        said(&native)
+    );
+    let ran = bench.command(
+        "tune",
+        &["corpus", "--strategy", "tiered", "--goal", "beauty"],
+    );
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(
+        said(&ran).contains("expected one of recall, in-context, state, answers"),
+        "{}",
+        said(&ran)
+    );
 }

@@ -1,4 +1,5 @@
-mod notes;
+pub(super) mod notes;
+mod reader;
 mod results;
 
 use std::ffi::OsString;
@@ -16,10 +17,11 @@ use baler_host::{Host, Pins, Strategy, conversation::tokenizers::Tokenizer};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use self::reader::ReaderArguments;
 use self::results::Results;
 use crate::arguments::SandboxArguments;
 use crate::exit::{Exit, Failure};
-use crate::output::Messages;
+use crate::output::{self, Messages};
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings};
 use crate::{chain, figures, files, report};
@@ -104,6 +106,14 @@ pub(crate) struct EvalCommand {
     #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<NonZeroUsize>,
 
+    /// List what was needed of one conversation and what each strategy lost, instead of measuring all. Name its path
+    /// within the corpus, or a part of it that no other conversation has. This prints text of the conversation
+    #[arg(long, value_name = "CONVERSATION", conflicts_with_all = ["json", "markdown", "charts", "resume", "reader", "reader_files"])]
+    explain: Option<String>,
+
+    #[command(flatten)]
+    reader: ReaderArguments,
+
     #[command(flatten)]
     sandbox: SandboxArguments,
 }
@@ -164,6 +174,22 @@ impl EvalCommand {
             },
             threads,
         };
+        if let Some(named) = &self.explain {
+            let record = explained(named, &records)?;
+            let text = baler_eval::explain(&host, &strategies, record, &options).await?;
+            output::words_in_full(&text)?;
+            return Ok(Exit::Done);
+        }
+        if let Some(folder) = self.reader.folder() {
+            let mut options = options;
+            if self.budget.is_empty() {
+                options.budgets = vec![READER_BUDGET];
+            }
+            self.reader
+                .run(&folder, &host, &strategies, &records, &options)
+                .await?;
+            return Ok(Exit::Done);
+        }
         let (done, notes) = match &self.resume {
             Some(file) => {
                 let fingerprint = RunFingerprint::of(&strategies, &options);
@@ -197,23 +223,7 @@ impl EvalCommand {
 
     /// Rejects output files in the corpus: they could replace recordings, or be read as recordings.
     fn check_corpus_stays(&self) -> Result<(), Failure> {
-        let Ok(corpus) = self.corpus.canonicalize() else {
-            return Ok(());
-        };
-        for (option, file) in self.written() {
-            let folder = existing_folder(&file);
-            let is_in = |folder: PathBuf| {
-                let mut folders = folder.ancestors();
-                folders.any(|folder| files::is_same(folder, &corpus))
-            };
-            if folder.is_some_and(is_in) {
-                return Err(Failure::wrong_use(anyhow!(
-                    "`{option}` would write a file among the recorded conversations, in `{}`; name a place outside of that folder",
-                    self.corpus.display()
-                )));
-            }
-        }
-        Ok(())
+        check_outside(&self.corpus, self.written())
     }
 
     /// Returns the files that are written, with their options.
@@ -229,7 +239,9 @@ impl EvalCommand {
         let charts = self.charts.iter().flat_map(|folder| {
             report::chart_files().map(move |name| ("--charts", folder.join(name)))
         });
-        files.chain(charts).collect()
+        let reader = self.reader.folder().into_iter();
+        let reader = reader.map(|folder| ("--reader-files", folder.join("key.json")));
+        files.chain(charts).chain(reader).collect()
     }
 
     /// Rejects a file with two purposes: the last output would replace the others.
@@ -333,6 +345,56 @@ impl EvalCommand {
     }
 }
 
+/// Rejects files in the folder of the recorded conversations.
+pub(super) fn check_outside(
+    corpus: &Path,
+    written: impl IntoIterator<Item = (&'static str, PathBuf)>,
+) -> Result<(), Failure> {
+    let Ok(recorded) = corpus.canonicalize() else {
+        return Ok(());
+    };
+    for (option, file) in written {
+        let folder = existing_folder(&file);
+        let is_in = |folder: PathBuf| {
+            let mut folders = folder.ancestors();
+            folders.any(|folder| files::is_same(folder, &recorded))
+        };
+        if folder.is_some_and(is_in) {
+            return Err(Failure::wrong_use(anyhow!(
+                "`{option}` would write a file among the recorded conversations, in `{}`; name a place outside of that folder",
+                corpus.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The budget of reader tests, if none is given.
+const READER_BUDGET: f64 = 0.1;
+
+/// Finds the conversation that `--explain` names.
+fn explained<'r>(named: &str, records: &'r [Recording]) -> Result<&'r Recording, Failure> {
+    let path = |record: &Recording| format!("{}/{}", record.set, record.id);
+    let whole = records
+        .iter()
+        .find(|record| path(record) == named || record.id == named);
+    if let Some(record) = whole {
+        return Ok(record);
+    }
+    let mut found = records.iter().filter(|record| path(record).contains(named));
+    match (found.next(), found.count()) {
+        (Some(record), 0) => Ok(record),
+        (None, _) => Err(Failure::wrong_use(anyhow!(
+            "no conversation is called `{named}`; name the path of its file within the corpus"
+        ))),
+        (Some(first), others) => Err(Failure::wrong_use(anyhow!(
+            "{} conversations are called `{named}`, such as `{}`; name one of them in full",
+            others + 1,
+            path(first)
+        ))),
+    }
+}
+
 /// Where conversations are measured (`--engine`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Engine {
@@ -426,7 +488,7 @@ fn check_names(strategies: &[Strategy]) -> Result<(), Failure> {
 }
 
 /// Reads a percentage as a share. Budgets are identified by thousandths, so smaller shares are rejected.
-fn percent(text: &str) -> Result<f64, String> {
+pub(super) fn percent(text: &str) -> Result<f64, String> {
     text.strip_suffix('%')
         .and_then(|number| number.trim().parse::<f64>().ok())
         .map(|percent| percent * 10.0)
@@ -440,7 +502,7 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Reads a number of threads. Far more threads than cores do not help, and the system may not grant them.
-fn threads(text: &str) -> Result<NonZeroUsize, String> {
+pub(super) fn threads(text: &str) -> Result<NonZeroUsize, String> {
     const MAX: usize = 256;
     text.parse::<NonZeroUsize>()
         .ok()

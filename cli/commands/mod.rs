@@ -12,6 +12,8 @@ mod report;
 mod serve;
 mod should_compact;
 mod strategies;
+#[cfg(feature = "eval")]
+mod tune;
 mod undo;
 mod validate;
 mod wrap;
@@ -28,6 +30,8 @@ pub(crate) use report::ReportCommand;
 pub(crate) use serve::ServeCommand;
 pub(crate) use should_compact::ShouldCompactCommand;
 pub(crate) use strategies::StrategiesCommand;
+#[cfg(feature = "eval")]
+pub(crate) use tune::TuneCommand;
 pub(crate) use undo::UndoCommand;
 pub(crate) use validate::ValidateCommand;
 pub(crate) use wrap::WrapCommand;

@@ -11,10 +11,12 @@ use serde_json::Value;
 
 use crate::corpus::{Question, Recording, RecordingKind, WantedCall};
 use crate::evidence::Evidence;
+use crate::fingerprint::thousandths;
 use crate::message::{Message, PartKind, Role, strings};
-use crate::names::{self, Name};
+use crate::names::{self, Name, NameKind};
 use crate::options::Options;
-use crate::{search, unseen};
+use crate::state::{self, LastAction};
+use crate::{paths, search, unseen};
 
 /// The number of messages after a cut in which uses are looked for.
 const AHEAD: usize = 60;
@@ -45,6 +47,10 @@ pub(crate) struct Case {
     pub(crate) size: usize,
     /// The names that are needed after the cut.
     pub(crate) needed: Vec<Needed>,
+    /// What was done last with files and ids that are needed.
+    pub(crate) last_actions: Vec<LastAction>,
+    /// What came after the cut, as far as it is looked at.
+    pub(crate) next: Vec<Message>,
     /// The user's sentences with a rule, with one space between words.
     pub(crate) rules: Vec<String>,
     /// The last line of tool output that reports an error.
@@ -61,6 +67,8 @@ pub(crate) struct Case {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Needed {
     pub(crate) name: Name,
+    /// The distinguishing end of a path; otherwise the name itself.
+    pub(crate) end: String,
     /// Whether the name was last mentioned long before the cut.
     pub(crate) is_far: bool,
     /// Whether the name was used in the arguments of a call.
@@ -87,6 +95,24 @@ impl Case {
         protected
             .map(|(_, (size, shortest))| shortest.unwrap_or(size))
             .sum()
+    }
+
+    /// Returns the budgets in characters, each with its share of the history in thousandths; 0 at a recorded
+    /// compaction.
+    pub(crate) fn rooms(&self, options: &Options) -> Vec<(u32, usize)> {
+        let floor = self.floor(options);
+        match &self.recorded {
+            Some(summary) => vec![(0, summary.chars().count())],
+            None => options
+                .budgets
+                .iter()
+                .map(|share| {
+                    // If the protected units are larger, they are the budget for all.
+                    let room = (self.size as f64 * share) as usize;
+                    (thousandths(*share), room.max(floor))
+                })
+                .collect(),
+        }
     }
 
     /// Returns the size of each unit.
@@ -242,6 +268,12 @@ fn case(
         cut: history.len(),
         rules: rules(&conversation, &units),
         error: last_error(&history),
+        last_actions: state::last_actions(&history, &needed),
+        next: behind
+            .iter()
+            .take(AHEAD)
+            .map(|message| (*message).clone())
+            .collect(),
         needed: if needed.len() < MIN_NEEDED {
             Vec::new()
         } else {
@@ -323,6 +355,7 @@ fn needed(history: &[&Message], behind: &[&Message], conversation: &Conversation
                 needed.push(Needed {
                     is_far: (*at as f64) < far,
                     in_arguments,
+                    end: end_of(&name, &last),
                     name: name.clone(),
                 });
             }
@@ -330,6 +363,16 @@ fn needed(history: &[&Message], behind: &[&Message], conversation: &Conversation
         }
     }
     needed
+}
+
+/// Returns the end that distinguishes a path from the others of the history, or another name itself.
+fn end_of((kind, name): &Name, last: &HashMap<Name, usize>) -> String {
+    let paths = last.keys().filter(|(kind, _)| *kind == NameKind::Path);
+    match kind {
+        NameKind::Path => paths::distinguishing_end(name, paths.map(|(_, path)| path.as_str())),
+        _ => name,
+    }
+    .to_owned()
 }
 
 /// Returns the system prompt, if it is not among the messages.

@@ -1,5 +1,6 @@
 //! Measures which answers to questions, and which messages with answers, a text contains.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
@@ -69,6 +70,12 @@ impl Evidence {
             .map(|(place, _)| *place)
             .collect();
         let plain = normalize(text);
+        let lines = OnceCell::new();
+        let lines = || lines.get_or_init(|| text.lines().map(normalize).collect::<Vec<_>>());
+        let is_answered = |question: &Question| match question.further.is_empty() {
+            true => is_answered(question, &plain),
+            false => lines().iter().any(|line| is_answered(question, line)),
+        };
         let share = |of: &dyn Fn(&Question) -> bool| {
             let number = self
                 .questions
@@ -80,7 +87,7 @@ impl Evidence {
         Some(EvidenceShares {
             messages: kept.len() as f64 / self.named.len() as f64,
             strict: share(&|question| question.evidence.iter().all(|place| kept.contains(place))),
-            answers: share(&|question| is_answered(question, &plain)),
+            answers: share(&is_answered),
         })
     }
 }
@@ -116,7 +123,9 @@ fn names_in(text: &str) -> HashSet<Name> {
 /// its `Rome` is not the answer `Rome`.
 fn is_answered(question: &Question, text: &str) -> bool {
     let answer = normalize(&question.answer);
-    if places(text, &answer).next().is_none() {
+    let is_there = |piece: &str| places(text, piece).next().is_some();
+    let mut further = question.further.iter();
+    if !is_there(&answer) || !further.all(|piece| is_there(&normalize(piece))) {
         return false;
     }
     // Other outdated values cannot contain the answer.
@@ -164,6 +173,7 @@ mod tests {
     fn asked(answer: &str, evidence: &[usize], outdated: &[&str]) -> Question {
         Question {
             answer: answer.to_owned(),
+            further: Vec::new(),
             evidence: evidence.to_vec(),
             outdated: outdated.iter().map(|old| (*old).to_owned()).collect(),
         }
@@ -243,6 +253,19 @@ mod tests {
             let found = is_answered(&asked(answer, &[0], &[]), &plain);
             assert_eq!(found, is_there, "{answer} in {text}");
         }
+    }
+
+    #[test]
+    fn answer_of_several_pieces_is_in_one_line() {
+        let message = "Tea for 300 euros at most. Ask before you buy more.";
+        let mut question = asked("300 euros", &[0], &["300 euros and 5"]);
+        question.further = vec!["ask".to_owned()];
+        let questions = [question];
+        let share = |text| evidence(&[message], &questions).in_text(text);
+        let answers = |text| share(text).map(|kept| kept.answers);
+        assert_eq!(answers("- Ask before more than 300 euros."), Some(1.0));
+        assert_eq!(answers("Ask first.\nAt most 300 euros."), Some(0.0));
+        assert_eq!(answers("Ask before 300 euros and 5."), Some(0.0));
     }
 
     #[test]

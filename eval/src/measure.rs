@@ -5,16 +5,16 @@ use std::time::Instant;
 
 use anyhow::bail;
 use baler_host::{
-    Budget, Host, Pins, Request, Strategy,
+    Budget, Compaction, Host, Pins, Request, Strategy,
     fault::{Fault, RemoteProblem},
     receipt::{AttemptResult, Outcome},
 };
 use serde::{Deserialize, Serialize};
 
-use crate::cases::Case;
-use crate::message::{Message, Role};
+use crate::cases::{Case, Needed};
+use crate::context::Shown;
 use crate::names::{self, Name, NameKind};
-use crate::{recent, search, unseen};
+use crate::{paths, recent, search, state, unseen};
 
 /// The figures of a strategy at one cut under one budget. Shares are from 0 to 1; `None` if there was nothing
 /// to look for.
@@ -29,6 +29,17 @@ pub struct Measurement {
     pub arguments: Option<f64>,
     /// Recall by kind of name, in the order of [`NameKind::ALL`].
     pub by_kind: [Option<f64>; 4],
+    /// The share of names that were used later and are in a kept part, or in a line that says something about
+    /// them and is not a mere list.
+    #[serde(default)]
+    pub in_context: Option<f64>,
+    /// Recall of paths by their distinguishing ends, which no other path of the history has.
+    #[serde(default)]
+    pub paths: Option<f64>,
+    /// Of files and ids that were used later and had been arguments of calls: the share of which the result
+    /// says what was done last.
+    #[serde(default)]
+    pub state: Option<f64>,
     /// The share of the user's sentences with a rule that are kept word for word, whatever the white space.
     pub instructions: Option<f64>,
     /// Whether the last error is kept word for word: 0 or 1. Its form in JSON counts as well, since an excerpt of
@@ -80,26 +91,21 @@ impl<'a> Scorer<'a> {
         Self { case, names }
     }
 
-    /// Measures a text.
-    pub(crate) fn score_text(&self, text: &str) -> Measurement {
-        let mut found: HashSet<Name> = HashSet::new();
-        if !self.names.is_empty() {
-            names::each(text, |kind, name| {
-                let name = (kind, name.to_owned());
-                if self.names.contains(&name) {
-                    found.insert(name);
-                }
-            });
-        }
-        let share = |of: &dyn Fn(&crate::cases::Needed) -> bool| {
+    /// Measures what a result shows.
+    pub(crate) fn score(&self, shown: &Shown) -> Measurement {
+        let text = shown.text.as_str();
+        let found = self.found(text);
+        let in_context = self.found(&shown.in_context);
+        let share = |found: &dyn Fn(&Needed) -> bool, of: &dyn Fn(&Needed) -> bool| {
             let all = self.case.needed.iter().filter(|needed| of(needed));
             let (mut kept, mut number) = (0, 0);
             for needed in all {
                 number += 1;
-                kept += usize::from(found.contains(&needed.name));
+                kept += usize::from(found(needed));
             }
             (number > 0).then(|| kept as f64 / f64::from(number))
         };
+        let is_found = |needed: &Needed| found.contains(&needed.name);
         let of_texts = |wanted: &[String], text: &str| {
             let kept = search::contained_in(wanted, std::iter::once(text));
             let kept = kept.into_iter().filter(|is_kept| *is_kept).count();
@@ -107,10 +113,15 @@ impl<'a> Scorer<'a> {
         };
         let kept = self.case.evidence.in_text(text);
         Measurement {
-            recall: share(&|_| true),
-            far: share(&|needed| needed.is_far),
-            arguments: share(&|needed| needed.in_arguments),
-            by_kind: NameKind::ALL.map(|kind| share(&|needed| needed.name.0 == kind)),
+            recall: share(&is_found, &|_| true),
+            in_context: share(&|needed| in_context.contains(&needed.name), &|_| true),
+            paths: share(&|needed| paths::is_in(text, &needed.end), &|needed| {
+                needed.name.0 == NameKind::Path
+            }),
+            state: state::kept(&self.case.last_actions, text),
+            far: share(&is_found, &|needed| needed.is_far),
+            arguments: share(&is_found, &|needed| needed.in_arguments),
+            by_kind: NameKind::ALL.map(|kind| share(&is_found, &|needed| needed.name.0 == kind)),
             instructions: of_texts(&self.case.rules, &baler_digest::on_one_line(text)),
             last_error: self.case.error.as_deref().map(|error| {
                 let forms = [error.to_owned(), escaped(error)];
@@ -120,9 +131,23 @@ impl<'a> Scorer<'a> {
             evidence: kept.map(|kept| kept.messages),
             evidence_strict: kept.map(|kept| kept.strict),
             answers: kept.map(|kept| kept.answers),
-            size: text.chars().count() as f64 / self.case.size as f64,
+            size: shown.size as f64 / self.case.size as f64,
             ..Measurement::default()
         }
+    }
+
+    /// Returns the needed names that a text contains.
+    fn found(&self, text: &str) -> HashSet<Name> {
+        let mut found = HashSet::new();
+        if !self.names.is_empty() {
+            names::each(text, |kind, name| {
+                let name = (kind, name.to_owned());
+                if self.names.contains(&name) {
+                    found.insert(name);
+                }
+            });
+        }
+        found
     }
 
     /// Measures what a strategy keeps of the case in `room` characters besides the instructions.
@@ -137,36 +162,21 @@ impl<'a> Scorer<'a> {
         pins: &Pins,
     ) -> anyhow::Result<Measurement> {
         let conversation = &self.case.conversation;
-        let room = u32::try_from(room).unwrap_or(u32::MAX);
-        let request = Request::default()
-            .with_budget(Budget::Tokens(conversation.overhead().saturating_add(room)))
-            .with_pins(pins.clone());
         let start = Instant::now();
-        let chain = std::slice::from_ref(strategy);
-        let compaction = host.compact(conversation, chain, &request).await?;
+        let compaction = self.compacted(host, strategy, room, pins).await?;
         let time = start.elapsed();
         let receipt = compaction.receipt();
-        let mut results = receipt.attempts.iter().map(|attempt| &attempt.result);
-        if let Some(why) = results.find_map(failed_in_host) {
-            bail!("`{}` cannot be measured: {why}", strategy.name());
-        }
         let result = compaction.conversation();
         let units = crate::cases::read(result);
-        let (text, size) = text_of(&units);
+        let shown = Shown::of(&self.case.units, &units);
         let is_floor = receipt.tokens.below_floor;
         let unchanged = receipt.outcome != Outcome::Compacted;
         Ok(Measurement {
-            size: size as f64 / self.case.size as f64,
             is_over: receipt.tokens.after > receipt.tokens.budget.max(receipt.tokens.floor)
                 && !(unchanged && is_floor),
             is_invalid: result.is_broken(),
             unseen_kept: unseen::kept(&self.case.units, &units),
-            recent_gone: recent::is_gone(
-                conversation.units(),
-                &self.case.units,
-                &units,
-                room as usize,
-            ),
+            recent_gone: recent::is_gone(conversation.units(), &self.case.units, &units, room),
             fell_back: receipt.fell_back && !is_floor,
             ended: receipt
                 .attempts
@@ -179,8 +189,33 @@ impl<'a> Scorer<'a> {
                 .attempts
                 .first()
                 .and_then(|attempt| attempt.usage.fuel),
-            ..self.score_text(&text)
+            ..self.score(&shown)
         })
+    }
+
+    /// Compacts the case with a strategy to `room` characters besides the instructions.
+    ///
+    /// # Errors
+    /// The host or the machine failed during the attempt of a strategy.
+    pub(crate) async fn compacted(
+        &self,
+        host: &Host,
+        strategy: &Strategy,
+        room: usize,
+        pins: &Pins,
+    ) -> anyhow::Result<Compaction> {
+        let conversation = &self.case.conversation;
+        let room = u32::try_from(room).unwrap_or(u32::MAX);
+        let request = Request::default()
+            .with_budget(Budget::Tokens(conversation.overhead().saturating_add(room)))
+            .with_pins(pins.clone());
+        let chain = std::slice::from_ref(strategy);
+        let compaction = host.compact(conversation, chain, &request).await?;
+        let mut results = compaction.receipt().attempts.iter();
+        if let Some(why) = results.find_map(|attempt| failed_in_host(&attempt.result)) {
+            bail!("`{}` cannot be measured: {why}", strategy.name());
+        }
+        Ok(compaction)
     }
 }
 
@@ -203,24 +238,6 @@ fn failed_in_host(result: &AttemptResult) -> Option<String> {
         } => Some(format!("{fault}; {}", fault.remedy())),
         _ => None,
     }
-}
-
-/// Returns the text of units without instructions, and its size.
-fn text_of(units: &[Vec<Message>]) -> (String, usize) {
-    let mut text = String::new();
-    let mut size = 0;
-    for message in units
-        .iter()
-        .flatten()
-        .filter(|message| message.role != Role::Instructions)
-    {
-        size += Message::size(message);
-        for part in &message.parts {
-            text.push_str(&part.text);
-            text.push('\n');
-        }
-    }
-    (text, size)
 }
 
 #[cfg(test)]
@@ -266,6 +283,8 @@ mod tests {
             conversation,
             size: 6,
             needed: Vec::new(),
+            last_actions: Vec::new(),
+            next: Vec::new(),
             rules: Vec::new(),
             error: None,
             wanted: Vec::new(),
@@ -281,7 +300,7 @@ mod tests {
             ..case()
         };
         let scorer = Scorer::of(&case);
-        let kept = |text: &str| scorer.score_text(text).last_error;
+        let kept = |text: &str| scorer.score(&Shown::kept(text.to_owned())).last_error;
         assert_eq!(kept(r#"- error: no berth "19" in \quay"#), Some(1.0));
         assert_eq!(
             kept(r#"{"output":"error: no berth \"19\" in \\quay\n"}"#),
@@ -297,7 +316,7 @@ mod tests {
             ..case()
         };
         let scorer = Scorer::of(&case);
-        let kept = |text: &str| scorer.score_text(text).instructions;
+        let kept = |text: &str| scorer.score(&Shown::kept(text.to_owned())).instructions;
         assert_eq!(kept("- Do not\n  use HX;\tonly TS is yours."), Some(1.0));
         assert_eq!(kept("- Do not use HX;\n- only TS is yours."), Some(0.0));
     }

@@ -31,6 +31,8 @@ pub(crate) struct Part {
     pub(crate) text: String,
     /// The size in characters. For a call: of its name and of the arguments as JSON.
     pub(crate) size: usize,
+    /// The name of the tool that is called; empty for other parts.
+    pub(crate) tool: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +96,12 @@ impl Message {
             {
                 text = inner;
             }
-            self.parts.push(Part { kind, text, size });
+            self.parts.push(Part {
+                kind,
+                text,
+                size,
+                tool: String::new(),
+            });
         }
     }
 
@@ -115,6 +122,7 @@ impl Message {
             kind: PartKind::Call,
             text: values.join("\n"),
             size: name.chars().count() + raw.chars().count(),
+            tool: name.to_owned(),
         });
     }
 
@@ -123,6 +131,7 @@ impl Message {
             kind: PartKind::Media,
             text: String::new(),
             size: PICTURE,
+            tool: String::new(),
         });
     }
 
@@ -262,6 +271,7 @@ mod tests {
             kind: PartKind::Call,
             text: "W1\n7".to_owned(),
             size: "book".len() + r#"{"id":"W1","n":7}"#.len(),
+            tool: "book".to_owned(),
         }];
         for (format, raw) in [
             (

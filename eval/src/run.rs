@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::baselines::{Baseline, RECORDED};
 use crate::bounded_file;
 use crate::cases::{self, UnusableRecording};
+use crate::context::Shown;
 use crate::corpus::Recording;
-use crate::fingerprint::{RunFingerprint, thousandths};
+use crate::fingerprint::RunFingerprint;
 use crate::measure::{Measurement, Scorer};
 use crate::options::Options;
 
@@ -257,19 +258,7 @@ async fn measure(
     for case in &cases {
         let scorer = Scorer::of(case);
         let floor = case.floor(options);
-        let rooms: Vec<(u32, usize)> = match &case.recorded {
-            Some(summary) => vec![(0, summary.chars().count())],
-            None => options
-                .budgets
-                .iter()
-                .map(|share| {
-                    // If the protected units are larger, they are the budget for all.
-                    let room = (case.size as f64 * share) as usize;
-                    (thousandths(*share), room.max(floor))
-                })
-                .collect(),
-        };
-        for (budget, room) in rooms {
+        for (budget, room) in case.rooms(options) {
             let mut add = |strategy: &str, measured| {
                 result.rows.push(Row {
                     cut: case.cut,
@@ -281,12 +270,12 @@ async fn measure(
                 });
             };
             if let Some(summary) = &case.recorded {
-                add(RECORDED, scorer.score_text(summary));
+                add(RECORDED, scorer.score(&Shown::kept(summary.clone())));
             }
             for baseline in Baseline::ALL {
                 add(
                     baseline.name(),
-                    scorer.score_text(&baseline.keep(case, room)),
+                    scorer.score(&Shown::kept(baseline.keep(case, room))),
                 );
             }
             for strategy in strategies {

@@ -22,6 +22,21 @@ pub(crate) struct Interval {
     pub(crate) conversations: usize,
 }
 
+impl Interval {
+    /// Returns the mean of values of which each is of one conversation. All are 0 without values.
+    pub(crate) fn of(values: &[f64]) -> Self {
+        let mut random = Random(0x2545_f491_4f6c_dd1d);
+        let mut draws: Vec<f64> = (0..DRAWS).map(|_| drawn(values, &mut random)).collect();
+        draws.sort_by(f64::total_cmp);
+        Self {
+            mean: mean(values),
+            low: draws[DRAWS / 40],
+            high: draws[DRAWS - DRAWS / 40 - 1],
+            conversations: values.len(),
+        }
+    }
+}
+
 /// Figures of strategies, by set.
 #[derive(Debug)]
 pub(crate) struct Summary<'a> {
@@ -129,12 +144,7 @@ impl<'a> Summary<'a> {
         };
         let mut random = Random(0x2545_f491_4f6c_dd1d);
         let mut draws: Vec<f64> = (0..DRAWS)
-            .map(|_| {
-                of_sets(&mut |values| {
-                    let drawn = (0..values.len()).map(|_| values[random.below(values.len())]);
-                    drawn.sum::<f64>() / values.len() as f64
-                })
-            })
+            .map(|_| of_sets(&mut |values| drawn(values, &mut random)))
             .collect();
         draws.sort_by(f64::total_cmp);
         Some(Interval {
@@ -144,6 +154,14 @@ impl<'a> Summary<'a> {
             conversations: by_set.values().map(Vec::len).sum(),
         })
     }
+}
+
+/// Returns the mean of as many values as there are, drawn with repetition.
+fn drawn(values: &[f64], random: &mut Random) -> f64 {
+    let drawn: Vec<f64> = (0..values.len())
+        .map(|_| values[random.below(values.len())])
+        .collect();
+    mean(&drawn)
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -11,8 +11,11 @@ use crate::statistics::{Interval, Summary};
 /// A figure: its name in tables and JSON, and how to get it from a row.
 type Figure = (&'static str, fn(&Row) -> Option<f64>);
 
-const FIGURES: [Figure; 8] = [
+const FIGURES: [Figure; 11] = [
     ("recall", |row| row.measured.recall),
+    ("in-context", |row| row.measured.in_context),
+    ("paths", |row| row.measured.paths),
+    ("state", |row| row.measured.state),
     ("far", |row| row.measured.far),
     ("arguments", |row| row.measured.arguments),
     ("instructions", |row| row.measured.instructions),
@@ -63,11 +66,11 @@ pub fn markdown(evaluation: &Evaluation) -> String {
         let _ = writeln!(text, "### {}\n", name_of(budget));
         let _ = writeln!(
             text,
-            "| all sets, equal weight | recall | far | arguments | instructions | last error | wanted | unseen kept | size | recent gone | invalid | over | fell back | ms median, 95 % |"
+            "| all sets, equal weight | recall | in context | paths | state | far | arguments | instructions | last error | wanted | unseen kept | size | recent gone | invalid | over | fell back | ms median, 95 % |"
         );
         let _ = writeln!(
             text,
-            "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+            "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
         );
         for strategy in summary.strategies() {
             let _ = write!(text, "| {strategy} |");
@@ -103,7 +106,12 @@ pub fn markdown(evaluation: &Evaluation) -> String {
                 let of = |figure: fn(&Row) -> Option<f64>| {
                     plain(summary.mean(&[set], strategy, budget, &figure))
                 };
-                let _ = write!(text, " {} / {} |", of(FIGURES[0].1), of(FIGURES[1].1));
+                let _ = write!(
+                    text,
+                    " {} / {} |",
+                    of(|row| row.measured.recall),
+                    of(|row| row.measured.far)
+                );
             }
             text.push('\n');
         }

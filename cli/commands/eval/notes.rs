@@ -17,7 +17,7 @@ use crate::{figures, files, links};
 
 /// The file, locked for this run.
 #[derive(Debug)]
-pub(super) struct Notes {
+pub(in crate::commands) struct Notes {
     shown: PathBuf,
     file: Mutex<File>,
 }
@@ -25,7 +25,7 @@ pub(super) struct Notes {
 impl Notes {
     /// Adds a line, whole or not at all: after half a line, which a full disk would leave, the next line
     /// would be unreadable as well.
-    pub(super) fn add(&self, line: &str) -> anyhow::Result<()> {
+    pub(in crate::commands) fn add(&self, line: &str) -> anyhow::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let mut write = || -> io::Result<()> {
             let before = file.metadata()?.len();
@@ -39,26 +39,12 @@ impl Notes {
 }
 
 /// Returns the figures of an earlier run with the same fingerprint, and the file for those of this run.
-pub(super) fn resumed(
+pub(in crate::commands) fn resumed(
     file: &Path,
     fingerprint: &RunFingerprint,
     records: &[Recording],
 ) -> Result<(Evaluation, Notes), Failure> {
-    links::check_owners(file)
-        .with_context(|| format!("cannot resume from `{}`", file.display()))
-        .map_err(Failure::wrong_use)?;
-    // Pipes and devices cannot be read to their end and then appended to.
-    if fs::exists(file).unwrap_or(true) {
-        files::regular(file)
-            .with_context(|| format!("cannot resume from `{}`", file.display()))
-            .map_err(Failure::wrong_use)?;
-    }
-    let opened = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(file)
-        .with_context(|| format!("cannot write `{}`", file.display()))?;
-    lock(&opened, file)?;
+    let opened = open(file)?;
     let resumed = Evaluation::resume(file, fingerprint, records).map_err(Failure::wrong_use)?;
     cut_unfinished_line(file)?;
     let notes = Notes {
@@ -80,13 +66,60 @@ pub(super) fn resumed(
     Ok((resumed.done, notes))
 }
 
+/// Returns the lines of an earlier run of `baler tune` with the same first line, and the file for those of this run.
+pub(in crate::commands) fn scores(
+    file: &Path,
+    first: &str,
+) -> Result<(Vec<String>, Notes), Failure> {
+    let opened = open(file)?;
+    let bytes = fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+    // Checked before anything is cut off: it may be a file of something else.
+    if !bytes.is_empty() && !bytes.starts_with(format!("{first}\n").as_bytes()) {
+        return Err(Failure::wrong_use(anyhow!(
+            "`{}` holds scores of something else: another strategy, goal, budget or version; name another file",
+            file.display()
+        )));
+    }
+    cut_unfinished_line(file)?;
+    let notes = Notes {
+        shown: file.to_owned(),
+        file: Mutex::new(opened),
+    };
+    if bytes.is_empty() {
+        notes.add(first)?;
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let lines = text.lines().skip(1).map(str::to_owned);
+    Ok((lines.collect(), notes))
+}
+
+/// Opens the file for this run alone.
+fn open(file: &Path) -> Result<File, Failure> {
+    links::check_owners(file)
+        .with_context(|| format!("cannot resume from `{}`", file.display()))
+        .map_err(Failure::wrong_use)?;
+    // Pipes and devices cannot be read to their end and then appended to.
+    if fs::exists(file).unwrap_or(true) {
+        files::regular(file)
+            .with_context(|| format!("cannot resume from `{}`", file.display()))
+            .map_err(Failure::wrong_use)?;
+    }
+    let opened = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(file)
+        .with_context(|| format!("cannot write `{}`", file.display()))?;
+    lock(&opened, file)?;
+    Ok(opened)
+}
+
 /// Locks the file as long as `notes` is open. Two runs would measure the same conversations, and cut off
 /// lines that the other is writing. If the file system has no locks, the run continues without one.
 #[cfg(unix)]
 fn lock(notes: &File, file: &Path) -> Result<(), Failure> {
     match notes.try_lock() {
         Err(TryLockError::WouldBlock) => Err(Failure::wrong_use(anyhow!(
-            "another run of `baler eval` is writing to `{}`; wait until it ends, or name another file by --resume",
+            "another run is writing to `{}`; wait until it ends, or name another file by --resume",
             file.display()
         ))),
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),

@@ -254,6 +254,7 @@ mod tests {
         let asked = r#"[{"question": "Who?", "answer": "Mio", "evidence": [0]}]"#;
         let expected = vec![super::super::Question {
             answer: "Mio".to_owned(),
+            further: Vec::new(),
             evidence: vec![0],
             outdated: Vec::new(),
         }];

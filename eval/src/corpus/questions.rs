@@ -12,6 +12,9 @@ use crate::normalize::normalize;
 /// that they name: a text is searched for each of them.
 const MAX_VALUES: usize = 10_000;
 
+/// The most pieces of one answer.
+const MAX_PIECES: usize = 10;
+
 /// The most outdated values of one answer.
 const MAX_OUTDATED: usize = 100;
 
@@ -20,6 +23,8 @@ const MAX_OUTDATED: usize = 100;
 pub struct Question {
     /// The short answer. If a fact was updated, this is its newest value.
     pub answer: String,
+    /// What else the answer consists of, if it was given as a list. It has to be in the same line.
+    pub further: Vec<String>,
     /// Indices of the messages that hold the answer, at least one.
     pub evidence: Vec<usize>,
     /// Earlier values of the answer.
@@ -56,7 +61,9 @@ pub(super) fn beside(
 /// # Errors
 /// There are more than can be searched for.
 fn check_number(questions: &[Question]) -> Result<(), String> {
-    let values = questions.iter().map(|question| 1 + question.outdated.len());
+    let values = questions
+        .iter()
+        .map(|question| 1 + question.further.len() + question.outdated.len());
     let values: usize = values.sum();
     if values > MAX_VALUES {
         return Err(format!(
@@ -109,11 +116,7 @@ fn question_of(question: &Value, messages: &Messages) -> Result<Question, String
     if !question["question"].is_string() {
         return Err(".question` is missing or not a text".to_owned());
     }
-    let answer =
-        text_of(&question["answer"]).ok_or(".answer` is missing or neither a text nor a number")?;
-    if normalize(&answer).is_empty() {
-        return Err(".answer` has neither a letter nor a digit to look for".to_owned());
-    }
+    let (answer, further) = answer_of(&question["answer"])?;
     let named = match question["evidence"].as_array() {
         None => return Err(".evidence` is missing or not a list of messages".to_owned()),
         Some(named) if named.is_empty() => return Err(".evidence` names no message".to_owned()),
@@ -131,8 +134,33 @@ fn question_of(question: &Value, messages: &Messages) -> Result<Question, String
     Ok(Question {
         outdated: outdated(&question["outdated"], &answer)?,
         answer,
+        further,
         evidence,
     })
+}
+
+/// Returns the answer, and what else it consists of.
+fn answer_of(value: &Value) -> Result<(String, Vec<String>), String> {
+    let single = std::slice::from_ref(value);
+    let pieces = value.as_array().map_or(single, Vec::as_slice);
+    if pieces.len() > MAX_PIECES {
+        let count = pieces.len();
+        return Err(format!(
+            ".answer` has more than {MAX_PIECES} pieces: {count}"
+        ));
+    }
+    let mut texts = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let text = text_of(piece)
+            .ok_or(".answer` is missing or neither a text, a number nor a list of these")?;
+        if normalize(&text).is_empty() {
+            return Err(".answer` has neither a letter nor a digit to look for".to_owned());
+        }
+        texts.push(text);
+    }
+    let mut texts = texts.into_iter();
+    let answer = texts.next().ok_or(".answer` is an empty list")?;
+    Ok((answer, texts.collect()))
 }
 
 fn place_of(name: &Value, messages: &Messages) -> Result<usize, String> {
@@ -243,11 +271,13 @@ mod tests {
         let expected = [
             Question {
                 answer: "chicken".to_owned(),
+                further: Vec::new(),
                 evidence: vec![1, 3],
                 outdated: vec!["fish".to_owned()],
             },
             Question {
                 answer: "1".to_owned(),
+                further: Vec::new(),
                 evidence: vec![1],
                 outdated: Vec::new(),
             },
@@ -267,7 +297,7 @@ mod tests {
             ),
             (
                 one("answer", Value::Null),
-                "`questions[0].answer` is missing or neither a text nor a number",
+                "`questions[0].answer` is missing or neither a text, a number nor a list of these",
             ),
             (
                 one("answer", json!("?!")),

@@ -15,10 +15,12 @@ mod anthropic;
 mod gemini;
 mod broken;
 mod spelling;
+mod statements;
 
 pub use broken::broken_at;
 pub use choices::Choices;
 pub use spelling::Spelling;
+pub use statements::Wording;
 
 use scribe::Scribe;
 
