@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::commands;
 use super::scan;
 use super::text;
 use super::verbs::{CALLED, known, verb};
+use super::weights;
 
 /// Most bytes of a command, of the arguments of a call, and of its output.
 const COMMAND: usize = 240;
@@ -14,7 +16,7 @@ const ARGUMENTS: usize = 240;
 const ANSWER: usize = 100;
 
 /// Most bytes of a command as the label of names in its output.
-const LABEL: usize = 48;
+const LABEL: usize = 200;
 
 /// Most bytes of the outcome of a command.
 const OUTCOME: usize = 120;
@@ -95,10 +97,14 @@ impl Action {
                 let verb = verb(word).or_else(|| verb(tool)).unwrap_or(CALLED);
                 new(text::line(path, ARGUMENTS), Kind::Path, verb)
             }
-            (_, Some(command)) => Self {
-                answer: answer.and_then(outcome),
-                ..new(text::line(command, COMMAND), Kind::Command, "ran")
-            },
+            (_, Some(command)) => {
+                let mut action = Self::of_command(command, failed, answer);
+                // Of a file that was written, names in the text say what.
+                if action.kind == Kind::Path && !action.is_read_only() {
+                    action.names = changed_names(&[("text", command)], &action.target);
+                }
+                return action;
+            }
             (Some(path), None) if verb(tool).is_some_and(|verb| verb != "ran") => new(
                 text::line(path, ARGUMENTS),
                 Kind::Path,
@@ -117,15 +123,20 @@ impl Action {
         action
     }
 
-    /// Creates the action of a command in the agent's own text.
-    pub(super) fn of_command(command: &str, failed: bool) -> Self {
+    /// Creates the action of a shell command; `answer` is its output, if known.
+    pub(super) fn of_command(command: &str, failed: bool, answer: Option<&str>) -> Self {
+        let (target, kind, verb) = match commands::on_file(command) {
+            Some((verb, path)) => (path, Kind::Path, verb),
+            None => (command, Kind::Command, "ran"),
+        };
         Self {
-            target: text::line(command, COMMAND),
-            kind: Kind::Command,
-            verbs: vec![("ran", 1)],
+            target: text::line(target, COMMAND),
+            kind,
+            verbs: vec![(verb, 1)],
             names: Vec::new(),
             failed,
-            answer: None,
+            // What a file contains is no outcome.
+            answer: answer.filter(|_| kind == Kind::Command).and_then(outcome),
         }
     }
 
@@ -162,6 +173,11 @@ impl Action {
 
     /// Describes the action in one line: its target, what was done, and the outcome.
     pub(super) fn line(&self) -> String {
+        self.line_with(&[])
+    }
+
+    /// Describes the action with further names that were in its arguments or its output.
+    pub(super) fn line_with(&self, further: &[&str]) -> String {
         let times = |count: u32| {
             if count > 1 {
                 format!("{TIMES}{count}")
@@ -185,9 +201,11 @@ impl Action {
             Kind::Command => format!("ran `{}`{}", self.target, times(all)),
             Kind::Call => format!("called {}{}", self.target, times(all)),
         };
-        if !self.names.is_empty() {
+        let own = self.names.iter().map(String::as_str);
+        let names: Vec<&str> = own.chain(further.iter().copied()).collect();
+        if !names.is_empty() && self.kind == Kind::Path {
             line.push_str(" (");
-            line.push_str(&self.names.join(", "));
+            line.push_str(&names.join(", "));
             line.push(')');
         }
         if let Some(answer) = &self.answer {
@@ -197,7 +215,41 @@ impl Action {
         if self.failed {
             line.push_str(FAILED);
         }
+        if !names.is_empty() && self.kind != Kind::Path {
+            line.push_str(" — ");
+            line.push_str(&names.join(", "));
+        }
         line
+    }
+
+    /// Returns the label of names that were in its arguments or its output, as [`label`] does.
+    pub(super) fn label(&self) -> String {
+        match self.kind {
+            Kind::Path | Kind::Call => self.target.clone(),
+            Kind::Command => format!("`{}`", text::line(&self.target, LABEL)),
+        }
+    }
+
+    /// Returns the number of names that it states by itself.
+    pub(super) const fn names(&self) -> usize {
+        self.names.len()
+    }
+
+    /// What the action is worth in a digest, by what it did.
+    pub(super) fn worth(&self) -> f64 {
+        let by_kind = match (self.is_read_only(), self.kind) {
+            (true, _) => weights::LOOK,
+            (false, Kind::Path) => weights::CHANGE,
+            (false, Kind::Command) => weights::COMMAND,
+            (false, Kind::Call) => weights::CALL,
+        };
+        let is_outcome_known = self.failed || self.answer.is_some();
+        by_kind
+            + if is_outcome_known {
+                weights::OUTCOME
+            } else {
+                0.0
+            }
     }
 
     /// Whether it changed nothing, as far as its verb or command shows.
@@ -355,12 +407,12 @@ fn changed_names(texts: &[(&str, &str)], target: &str) -> Vec<String> {
 
 /// Returns a label for a call: its path, its command, or the tool.
 pub(super) fn label(tool: &str, arguments: &str) -> String {
-    let action = Action::of_call(tool, arguments, false, None);
-    match action.kind {
-        Kind::Path => action.target,
-        Kind::Command => format!("`{}`", text::line(&action.target, LABEL)),
-        Kind::Call => tool.to_owned(),
-    }
+    Action::of_call(tool, arguments, false, None).label()
+}
+
+/// Returns a label for a shell command.
+pub(super) fn label_of_command(command: &str) -> String {
+    Action::of_command(command, false, None).label()
 }
 
 fn is_named(name: &str, names: &[&str]) -> bool {
@@ -453,7 +505,7 @@ mod tests {
 
     #[test]
     fn read_only_commands_are_distinguished_from_others() {
-        let is_read_only = |command: &str| Action::of_command(command, false).is_read_only();
+        let is_read_only = |command: &str| Action::of_command(command, false, None).is_read_only();
         assert!(
             is_read_only("ls -l src")
                 && is_read_only("git log -3")

@@ -91,6 +91,9 @@ pub(super) fn is_line(line: &str, error: &str) -> bool {
 /// Whether a line that mentions an error begins like one, after a date, a path or the name of what reports
 /// it. Source code rarely does.
 pub(super) fn begins_like_an_error(line: &str) -> bool {
+    if is_listed_source(line) {
+        return false;
+    }
     let lower = line.trim_start().to_ascii_lowercase();
     let starts = [
         "error",
@@ -123,6 +126,13 @@ pub(super) fn begins_like_an_error(line: &str) -> bool {
         .any(|sign| lower.contains(sign))
             || line.contains("FAILED")
             || line.contains("ERROR"))
+}
+
+/// Whether a line is one of a file as tools list it: `  80→    throw error;`.
+fn is_listed_source(line: &str) -> bool {
+    let line = line.trim_start();
+    let behind = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    behind.len() < line.len() && behind.starts_with(['→', '\t', '|'])
 }
 
 /// Returns a line for a failure of which no line mentions an error: the last line about a time limit, or else
@@ -168,6 +178,10 @@ pub(super) fn exited_with_failure(text: &str) -> bool {
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(EXIT))..];
     [head, tail].into_iter().any(|part| {
         let lower = part.to_ascii_lowercase();
+        // Each of the signs has one of these words.
+        if !lower.contains("code") && !lower.contains("exit") {
+            return false;
+        }
         EXITS.iter().any(|sign| {
             lower.match_indices(sign).any(|(at, _)| {
                 behind_words(&lower[at + sign.len()..])

@@ -6,7 +6,9 @@ use super::actions::Action;
 use super::rules::Strength;
 use super::section::{EntryLimits, Section, entries};
 use super::sentences::{self, each_in_context};
-use super::{decisions, errors, failures, open_points, rules, shell_blocks, text, values};
+use super::{
+    decisions, errors, failures, open_points, rules, shell_blocks, statements, text, values,
+};
 use crate::part::{self, Part};
 
 /// Most bytes of a request, a rule, what the model said with a call, its final text, and an entry of an
@@ -14,8 +16,11 @@ use crate::part::{self, Part};
 const REQUEST: usize = 4_000;
 const RULE: usize = sentences::MOST;
 const SAID: usize = 240;
-const CONCLUSION: usize = 700;
+const CONCLUSION: usize = 900;
 pub(super) const EARLIER: usize = 1_000;
+
+/// Most bytes of a sentence that is repeated before a rule that refers to it.
+const ANTECEDENT: usize = 200;
 
 /// Most sentences of one message, or of the requests in a summary, that count as rules.
 const RULES_OF_MESSAGE: usize = 2_000;
@@ -35,6 +40,12 @@ pub(super) enum Evidence {
 /// One fact, as a digest can contain it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fact {
+    /// A short text of the user in one line, as a whole. In a conversation without tools it stands for the `repeated` facts
+    /// that follow, which are its rules and itself as a request.
+    Statement {
+        text: String,
+        repeated: usize,
+    },
     Request(String),
     Rule(Strength, String),
     /// Boxed, because it is three times as large as the others, and most facts are others.
@@ -177,17 +188,24 @@ impl<'a> OutputsByCall<'a> {
 }
 
 fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
+    let whole = text.trim();
+    let is_short = !whole.is_empty() && whole.len() <= statements::WHOLE && !whole.contains('\n');
+    let statement = is_short.then_some(facts.len());
+    if statement.is_some() {
+        let text = text::block(whole, statements::WHOLE);
+        facts.push(Fact::Statement { text, repeated: 0 });
+    }
     let mut is_all_rules = text.len() <= RULE;
     let mut left = RULES_OF_MESSAGE;
-    let is_all_told = each_in_context(stop, text, &mut |sentence| {
+    let is_all_told = each_rule(text, stop, &mut |rule| {
         // The sentence would change nothing.
         if left == 0 && !is_all_rules {
             return;
         }
-        match rules::strength(sentence) {
-            Some(strength) if left > 0 => {
+        match rule {
+            Some(rule) if left > 0 => {
                 left -= 1;
-                facts.push(Fact::Rule(strength, text::line(sentence, RULE)));
+                facts.push(rule);
             }
             _ => is_all_rules = false,
         }
@@ -196,11 +214,39 @@ fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
     if !is_all_rules || !is_all_told {
         facts.push(Fact::Request(text::block(text, REQUEST)));
     }
+    if let Some(place) = statement {
+        let following = facts.len() - place - 1;
+        if let Some(Fact::Statement { repeated, .. }) = facts.get_mut(place) {
+            *repeated = following;
+        }
+    }
     if text.lines().nth(PASTED).is_some() {
         let lines = errors::lines(text).into_iter().rev();
         let evidence = Evidence::Word;
         facts.extend(lines.map(|line| Fact::Error { line, evidence }));
     }
+}
+
+/// Calls `take` with each sentence of a text of the user as a rule, or with `None` if it is none. Returns whether
+/// all sentences were read.
+fn each_rule(text: &str, stop: &dyn Fn() -> bool, take: &mut dyn FnMut(Option<Fact>)) -> bool {
+    // The sentence before, if it is no rule itself.
+    let mut before: Option<String> = None;
+    each_in_context(stop, text, &mut |sentence| {
+        let Some(strength) = rules::strength(sentence) else {
+            before = (sentence.len() <= ANTECEDENT).then(|| text::line(sentence, ANTECEDENT));
+            take(None);
+            return;
+        };
+        let mut rule = text::line(sentence, RULE);
+        // `We have 300 euros. Never go over that.` says nothing without its first sentence.
+        let is_short = sentence.len() + ANTECEDENT < RULE;
+        let refers = |_: &String| is_short && rules::refers_back(sentence);
+        if let Some(before) = before.take().filter(refers) {
+            rule = text::line(&format!("{before} {rule}"), RULE);
+        }
+        take(Some(Fact::Rule(strength, rule)));
+    })
 }
 
 fn read_said(text: &str, calls: bool, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
@@ -214,14 +260,28 @@ fn read_said(text: &str, calls: bool, stop: &dyn Fn() -> bool, facts: &mut Vec<F
         return;
     }
     facts.extend(open_points::lines(text).into_iter().map(Fact::Open));
-    // Without a call it is a conclusion or a question.
-    let said = text::block(
-        &shell_blocks::with_short_blocks(text, CONCLUSION),
-        CONCLUSION,
-    );
+    // Without a call it is a conclusion or a question. What it comes to is at its end.
+    let text = shell_blocks::with_short_blocks(text, CONCLUSION);
+    let text = text.trim();
+    let said = match text.len() > CONCLUSION {
+        true => text::block(&beginning_and_end(text), CONCLUSION),
+        false => text::block(text, CONCLUSION),
+    };
     if !said.is_empty() {
         facts.push(Fact::Said(said));
     }
+}
+
+/// Returns the first and the last lines of a text of more than [`CONCLUSION`] bytes, together a little less.
+fn beginning_and_end(text: &str) -> String {
+    let beginning = text::shorten_to_sentence(text, CONCLUSION / 3);
+    let end = &text[text.ceil_char_boundary(text.len() - CONCLUSION / 2)..];
+    // From the next line or sentence on: half of one may say something else.
+    let starts = ["\n", ". ", "。"]
+        .iter()
+        .filter_map(|sign| Some(end.find(sign)? + sign.len()));
+    let start = starts.min().unwrap_or(0);
+    format!("{}\n{}", beginning.trim_end(), end[start..].trim_start())
 }
 
 /// Whether a line only announces what comes next.
@@ -239,10 +299,10 @@ fn announces(line: &str) -> bool {
 fn read_call(tool: &str, arguments: &str, output: Option<&Part<'_>>, facts: &mut Vec<Fact>) {
     let failed = output.is_some_and(failed);
     let answer = output.and_then(|output| match output {
-        Part::Output { text, .. } => Some(&**text),
+        Part::Output { text, .. } => Some(part::unwrapped(text)),
         _ => None,
     });
-    let action = Action::of_call(tool, arguments, failed, answer);
+    let action = Action::of_call(tool, arguments, failed, answer.as_deref());
     facts.push(Fact::Action(Box::new(action)));
     facts.extend(open_points::tasks(arguments).map(Fact::Tasks));
 }
@@ -279,14 +339,13 @@ fn read_summary(
         }
         match section {
             Section::Requests => {
-                each_in_context(stop, &entry, &mut |sentence| {
+                each_rule(&entry, stop, &mut |rule| {
                     // A sentence that was cut may say something else than the whole.
-                    if rules_left > 0
-                        && let Some(strength) = rules::strength(sentence)
-                        && !sentence.ends_with('…')
-                    {
+                    let whole = rule
+                        .filter(|rule| !matches!(rule, Fact::Rule(_, text) if text.ends_with('…')));
+                    if let Some(rule) = whole.filter(|_| rules_left > 0) {
                         rules_left -= 1;
-                        facts.push(Fact::Rule(strength, text::line(sentence, RULE)));
+                        facts.push(rule);
                     }
                 });
                 facts.push(Fact::Request(text::block(&entry, REQUEST)));
@@ -295,7 +354,8 @@ fn read_summary(
                 let strength = rules::strength(&entry).unwrap_or(Strength::Rule);
                 facts.push(Fact::Rule(strength, text::line(&entry, RULE)));
             }
-            Section::Done => facts.push(match Action::of_line(&entry) {
+            Section::Told => read_request(&entry, stop, facts),
+            Section::Done => facts.push(match Action::of_line(&text::line(&entry, EARLIER)) {
                 Some(action) => Fact::Action(Box::new(action)),
                 None => Fact::Done(text::line(&entry, EARLIER)),
             }),

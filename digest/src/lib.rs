@@ -22,7 +22,10 @@
 //! ```
 
 mod actions;
+mod candidates;
+mod commands;
 mod costs;
+mod coverage;
 mod decisions;
 mod errors;
 mod excerpt;
@@ -45,12 +48,14 @@ mod section;
 mod sentences;
 pub mod shares;
 mod shell_blocks;
+mod statements;
 mod story;
 #[cfg(test)]
 mod tests;
 mod text;
 mod values;
 mod verbs;
+mod weights;
 mod work;
 mod write;
 mod writer;

@@ -9,11 +9,15 @@ use crate::part::{self, Part};
 use crate::scan;
 use crate::shares;
 use crate::text;
+use crate::weights;
 use crate::work::Work;
 
 /// Most bytes of the text of one part that are read, and of a label.
 const READ: usize = 512 << 10;
-const LABEL: usize = 60;
+const LABEL: usize = 240;
+
+/// Most bytes of a label in a list.
+const SHOWN: usize = 60;
 
 /// Label of names that an earlier summary contains without a label.
 const EARLIER: &str = "earlier";
@@ -37,6 +41,8 @@ pub(crate) struct Names {
     names: Vec<Name>,
     labels: Vec<String>,
     known_labels: BTreeMap<String, usize>,
+    /// The label of the command that the model wrote last, which a program may answer.
+    proposed: Option<usize>,
     /// The last unit that was read, plus one.
     units: usize,
     /// Bytes that were read.
@@ -94,8 +100,17 @@ impl Names {
             }
             let (text, label, is_used) = match part {
                 Part::User(text) => (text, self.label("the user"), true),
-                Part::Program(text) => (text, self.label("a program"), false),
-                Part::Assistant { text, .. } => (text, self.label("the assistant"), true),
+                Part::Program(text) => {
+                    let label = self.proposed.take();
+                    let label = label.unwrap_or_else(|| self.label("a program"));
+                    (text, label, false)
+                }
+                Part::Assistant { text, .. } => {
+                    let command = crate::shell_blocks::command(text);
+                    self.proposed = command
+                        .map(|command| self.label(&crate::actions::label_of_command(command)));
+                    (text, self.label("the assistant"), true)
+                }
                 Part::Summary(text) => {
                     self.read_summary(unit, text, stop);
                     continue;
@@ -245,19 +260,24 @@ impl<'a> WeightedNames<'a> {
                     .any(|unit| kept.get(unit).copied().unwrap_or(false))
                     && !said.contains(&*name.text)
                     && (name.is_value || !is_small_number(&name.text))
+                    && !is_duration(&name.text)
             })
-            .map(|(index, name)| {
-                let worth = self.weight_of(name);
-                (worth / (name.text.len() + AROUND) as f64, index, name)
-            })
+            .map(|(index, name)| (self.weight_of(name), index, name))
             .collect();
         // Weights are finite. Equal ones keep the order of the conversation.
-        lost.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        let per_byte =
+            |(weight, _, name): &(f64, usize, &Name)| weight / (name.text.len() + AROUND) as f64;
+        lost.sort_by(|one, other| {
+            per_byte(other)
+                .total_cmp(&per_byte(one))
+                .then(one.1.cmp(&other.1))
+        });
         lost.into_iter()
-            .map(|(_, index, name)| LostName {
+            .map(|(weight, index, name)| LostName {
                 index,
                 name: &name.text,
                 label: name.label,
+                weight,
             })
             .collect()
     }
@@ -277,7 +297,7 @@ impl<'a> WeightedNames<'a> {
         let age = (units - name.last as usize) as f64 / units.max(1) as f64;
         let times = f64::from(name.times) / f64::from(name.fewest_names.max(1));
         let weights = self.work.name_weights();
-        let mut likely = times.sqrt() * (-age / shares::FADING).exp();
+        let mut likely = times.powf(weights::TIMES) * (-age / shares::FADING).exp();
         if name.is_used {
             likely *= weights.used;
         }
@@ -290,35 +310,73 @@ impl<'a> WeightedNames<'a> {
         likely
     }
 
-    /// Returns lines of `label: names` for the chosen names, in the order of the conversation.
-    pub(crate) fn lines(&self, chosen: &[LostName<'_>]) -> Vec<String> {
-        let mut chosen: Vec<&LostName<'_>> = chosen.iter().collect();
+    /// Returns the chosen names by their labels, in the order of the conversation.
+    pub(crate) fn groups(&self, chosen: &[LostName<'a>]) -> Vec<(usize, Vec<&'a str>)> {
+        let mut chosen: Vec<&LostName<'a>> = chosen.iter().collect();
         chosen.sort_by_key(|lost| (lost.label, lost.index));
         chosen
             .chunk_by(|one, next| one.label == next.label)
-            .map(|group| {
-                let names: Vec<&str> = group.iter().map(|lost| lost.name).collect();
-                let label = group
-                    .first()
-                    .map_or("", |lost| &self.names.labels[lost.label]);
-                format!("{label}: {}", names.join(", "))
+            .filter_map(|group| {
+                let names = group.iter().map(|lost| lost.name).collect();
+                Some((group.first()?.label, names))
             })
             .collect()
     }
+
+    /// Returns a line of a list of names.
+    pub(crate) fn line(&self, label: usize, names: &[&str]) -> String {
+        format!("{}: {}", shown(self.label(label)), names.join(", "))
+    }
+
+    pub(crate) fn label(&self, label: usize) -> &'a str {
+        &self.names.labels[label]
+    }
+
+    /// Returns the number of names.
+    pub(crate) fn count(&self) -> usize {
+        self.names.names.len()
+    }
+
+    /// Returns the index of a label, if a name has it.
+    pub(crate) fn label_index(&self, label: &str) -> Option<usize> {
+        self.names.known_labels.get(label).copied()
+    }
+}
+
+/// Returns a label as a list shows it: of a long one the beginning, or of a path the end.
+fn shown(label: &str) -> Cow<'_, str> {
+    if label.len() <= SHOWN {
+        return Cow::Borrowed(label);
+    }
+    if label.contains([' ', '`', '(']) {
+        return Cow::Owned(text::line(label, SHOWN));
+    }
+    let start = label.ceil_char_boundary(label.len() - SHOWN);
+    Cow::Owned(format!("…{}", &label[start..]))
 }
 
 /// A name that would be lost with the removed units.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LostName<'a> {
-    index: usize,
+    pub(crate) index: usize,
     pub(crate) name: &'a str,
-    label: usize,
+    /// Where it was first: an index of labels.
+    pub(crate) label: usize,
+    /// How likely it is to be used again.
+    pub(crate) weight: f64,
 }
 
 /// Whether a name is a line number, a size or the like. Outside of data there are many, and they are used
 /// again only if somebody used them before.
 fn is_small_number(name: &str) -> bool {
     name.len() < 6 && name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a name is a duration or a size with its unit, or a line of `sed`: `832s`, `250kb`, `200p`.
+fn is_duration(name: &str) -> bool {
+    const UNITS: [&str; 11] = ["s", "ms", "us", "ns", "m", "h", "kb", "mb", "gb", "px", "p"];
+    let unit = name.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    unit.len() < name.len() && UNITS.iter().any(|known| unit.eq_ignore_ascii_case(known))
 }
 
 fn head(text: &str) -> &str {

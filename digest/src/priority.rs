@@ -1,6 +1,5 @@
 //! Sorts facts by priority, for when not all fit.
 
-use super::actions::merged;
 use super::facts::{Evidence, Fact};
 use super::rules::{Strength, changes_goal};
 
@@ -68,42 +67,6 @@ pub(super) fn sorted_requests<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'
         }
     }
     requests
-}
-
-/// Returns actions: those that changed something before those that only read, each newest first.
-pub(super) fn sorted_actions(facts: &[(usize, &Fact)]) -> Vec<(usize, String)> {
-    let actions = facts.iter().filter_map(|(place, fact)| match fact {
-        Fact::Action(action) => Some((*place, &**action)),
-        _ => None,
-    });
-    let mut lines: Vec<(bool, usize, String)> = merged(actions)
-        .into_iter()
-        .map(|(place, action)| (action.is_read_only(), place, action.line()))
-        .collect();
-    lines.extend(facts.iter().filter_map(|(place, fact)| match fact {
-        Fact::Done(line) => Some((false, *place, line.clone())),
-        _ => None,
-    }));
-    lines.sort_by_key(|(is_read_only, place, _)| (*is_read_only, std::cmp::Reverse(*place)));
-    lines
-        .into_iter()
-        .map(|(_, place, line)| (place, line))
-        .collect()
-}
-
-/// Returns values with the number of their line: the first line of each output before the second, newest
-/// outputs first.
-pub(super) fn sorted_values<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, usize, &'a str)> {
-    let mut values: Vec<(usize, usize, &str)> = facts
-        .iter()
-        .rev()
-        .filter_map(|(place, fact)| match fact {
-            Fact::Value { number, line } => Some((*number, *place, line.as_str())),
-            _ => None,
-        })
-        .collect();
-    values.sort_by_key(|(number, ..)| *number);
-    values
 }
 
 /// Returns the newest to-do list, which replaces those before it.

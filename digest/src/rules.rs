@@ -51,6 +51,15 @@ pub(super) fn strength(sentence: &str) -> Option<Strength> {
     Some(if is_rule { found } else { Strength::Wish })
 }
 
+/// Whether a sentence refers to the one before it: `Never go over that`.
+pub(super) fn refers_back(sentence: &str) -> bool {
+    const REFERRING: [&str; 16] = [
+        "that", "it", "this", "there", "them", "das", "dies", "davon", "dort", "darüber", "cela",
+        "ça", "là", "eso", "esto", "ahí",
+    ];
+    words(sentence).any(|word| REFERRING.iter().any(|known| is_same(known, word)))
+}
+
 /// Characters of a request that are examined for a new goal.
 const BEGINNING: usize = 300;
 

@@ -5,6 +5,7 @@
 pub(super) enum Section {
     Requests,
     Rules,
+    Told,
     Done,
     Decisions,
     Said,
@@ -17,9 +18,10 @@ pub(super) enum Section {
 }
 
 impl Section {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Requests,
         Self::Rules,
+        Self::Told,
         Self::Done,
         Self::Decisions,
         Self::Said,
@@ -35,6 +37,7 @@ impl Section {
         match self {
             Self::Requests => "## What the user asked",
             Self::Rules => "## Standing instructions",
+            Self::Told => "## What the user said",
             Self::Done => "## What was done",
             Self::Decisions => "## Decisions and findings",
             Self::Tasks => "## To-do list",

@@ -12,6 +12,8 @@
 
 use std::ops::{Div, Mul};
 
+use crate::work::Work;
+
 #[cfg(test)]
 mod tests;
 
@@ -51,31 +53,33 @@ pub const TEXT_LEAST: u16 = 120;
 /// Many old units in few words are worth more than one new unit, but only if many must be removed.
 pub const TEXT_FALL: u16 = 750;
 
-/// Returns the tokens of the free budget that `native:digest` plans for its text. `conversation` is the
-/// tokens of the whole conversation.
-///
-/// [`text_tokens_per_mille`] is the same rule in integers. The two differ by rounding, by at most two per
-/// mille of the free budget and one token. Each keeps its own rounding, because results must not change.
-#[must_use]
-pub fn text_tokens(free: u32, conversation: u32) -> u32 {
-    let share = |per_mille: u16| f64::from(per_mille) / 1_000.0;
-    let ratio = f64::from(free) / f64::from(conversation.max(1));
-    let of_text = share(TEXT_MOST) - ratio * share(TEXT_FALL);
-    (f64::from(free) * of_text.clamp(share(TEXT_LEAST), share(TEXT_MOST))) as u32
-}
+/// The same as [`TEXT_MOST`] in a conversation without tools, where the newest words are hardly more likely to matter
+/// than older ones.
+pub const TEXT_MOST_OF_CHAT: u16 = 950;
 
-/// Returns the tokens of the free budget that `tiered` and `tiered-model` plan for their text. `conversation`
-/// is the tokens of the whole conversation. See [`text_tokens`].
+/// The same as [`TEXT_FALL`] in a conversation without tools.
+pub const TEXT_FALL_OF_CHAT: u16 = 300;
+
+/// In a conversation without tools the newest unit has its tokens before the text, if they are at most this share of
+/// the free budget: it is what the newest user message answers.
+pub const NEWEST_OF_CHAT: Share = Share::new(1, 4);
+
+/// Returns the tokens of the free budget that `native:digest`, `tiered` and `tiered-model` plan for their text.
+/// `conversation` is the tokens of the whole conversation, and `newest` those of the newest unit that may be removed.
 #[must_use]
-pub fn text_tokens_per_mille(free: u32, conversation: u32) -> u32 {
-    let (most, least, fall) = (
-        u64::from(TEXT_MOST),
-        u64::from(TEXT_LEAST),
-        u64::from(TEXT_FALL),
-    );
+pub fn text_tokens(work: Work, free: u32, conversation: u32, newest: u32) -> u32 {
+    let (most, fall) = match work {
+        Work::Chat => (TEXT_MOST_OF_CHAT, TEXT_FALL_OF_CHAT),
+        Work::Coding | Work::Service => (TEXT_MOST, TEXT_FALL),
+    };
+    let (most, least, fall) = (u64::from(most), u64::from(TEXT_LEAST), u64::from(fall));
     let ratio = u64::from(free) * 1_000 / u64::from(conversation.max(1));
     let of_text = most.saturating_sub(ratio * fall / 1_000).clamp(least, most);
-    u32::try_from(u64::from(free) * of_text / 1_000).unwrap_or(u32::MAX)
+    let tokens = u32::try_from(u64::from(free) * of_text / 1_000).unwrap_or(u32::MAX);
+    match work == Work::Chat && newest <= NEWEST_OF_CHAT.of(free) {
+        true => tokens.min(free - newest),
+        false => tokens,
+    }
 }
 
 /// Largest share of the free budget that rules and the last error can claim for the text, so that some is
@@ -115,6 +119,9 @@ pub const TIERED_INSERTION_BYTES: u64 = 512;
 /// If more than this share of the free budget stays unused by the window, its units were too large beside the
 /// text's share, and the text is measured instead.
 pub const UNUSED: Share = Share::new(3, 4);
+
+/// If a text leaves more than this share of the free budget, the window is chosen again with what it left.
+pub const LEFT_BY_TEXT: Share = Share::new(1, 10);
 
 /// Share of a measured text that is added to it: with other units kept it may be longer.
 pub const MEASURED_TEXT: Share = Share::new(1, 4);
@@ -212,67 +219,23 @@ pub(crate) fn rules(tokens: u32) -> u32 {
     }
 }
 
-/// Share for the list of names. It is reserved before other sections get theirs, because nothing else says as
-/// much in as few tokens.
-pub const NAMES: Share = Share::new(1, 2);
-
-/// Share for the list of names in a conversation without tools, in which what was said matters more.
-pub const NAMES_OF_CHAT: Share = Share::new(1, 8);
-
 /// Fewest tokens with which a digest has a list of names.
 pub const LEAST_FOR_NAMES: u32 = 80;
 
 /// Bytes per token of a list of names, to estimate its tokens before they are counted.
 pub const NAMES_BYTES_PER_TOKEN: f64 = 2.5;
 
-/// Tokens of a heading and a label, to estimate those of a list of names.
-pub const HEADING: u32 = 16;
+/// No entry that says something has fewer tokens.
+pub(crate) const SMALLEST_ENTRY: u32 = 6;
+
+/// Most names behind one action. Others of the same file or command are in the list of names.
+pub(crate) const ATTACHED_NAMES: usize = 8;
+
+/// Rounds in which names are left out before all of them are.
+pub(crate) const ROUNDS_OF_NAMES: usize = 8;
 
 /// Factor by which a list of names that is too long is shortened further than in proportion to its excess.
 pub const FEWER_NAMES: f64 = 0.97;
-
-/// Share for requests: once for the first, once for the others.
-pub const REQUESTS: Share = Share::new(1, 2);
-
-/// Largest share, of the tokens left for requests, for one request in full. A longer one is cut to its
-/// beginning.
-pub const ONE_REQUEST: Share = Share::new(1, 2);
-
-/// Share for actions, twice: after the first request, and after to-do lists and open points.
-pub const DONE: Share = Share::new(1, 3);
-
-/// Share for lines of earlier summaries that are not digests.
-pub const EARLIER: Share = Share::new(2, 5);
-
-/// Share for the newest to-do list.
-pub const TASKS: Share = Share::new(1, 4);
-
-/// Share for open points.
-pub const OPEN: Share = Share::new(1, 4);
-
-/// Share for decisions.
-pub const DECISIONS: Share = Share::new(1, 2);
-
-/// Share for errors other than the last one.
-pub const ERRORS: Share = Share::new(1, 3);
-
-/// Share for values of tool outputs.
-pub const VALUES: Share = Share::new(3, 5);
-
-/// Share for what the assistant said.
-pub const SAID: Share = Share::new(3, 5);
-
-/// Share for actions in the second round, in which the sections divide what the first has left.
-pub const DONE_AGAIN: Share = Share::new(1, 2);
-
-/// Share for completing shortened requests in the second round.
-pub const COMPLETED_REQUESTS: Share = Share::new(1, 2);
-
-/// Most errors other than the last one, in lines.
-pub const MOST_ERRORS: usize = 4;
-
-/// Most open points, in lines. The newest are kept.
-pub const MOST_OPEN: usize = 8;
 
 /// Most bytes of a line or request that is shortened because the whole does not fit.
 pub const SHORT_ENTRY: usize = 300;
@@ -299,7 +262,7 @@ pub(crate) const ERROR_LINE: f64 = 12.0;
 pub(crate) const FIRST_LINE: f64 = 0.3;
 
 /// Age at which a name's weight has fallen to 1/e, as a part of the conversation's units.
-pub(crate) const FADING: f64 = 0.5;
+pub(crate) const FADING: f64 = 0.4;
 
 /// By which factors a name is more likely to be used again than any other.
 #[derive(Debug, Clone, Copy)]

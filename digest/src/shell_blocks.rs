@@ -54,10 +54,8 @@ impl ProposedCommand {
                 Part::User(text) | Part::Program(text) if is_answer(part, text) => {
                     let failed = errors::exited_with_failure(text) || begins_with(text, STOPPED);
                     ran.extend(self.0.take().map(|(unit, command)| {
-                        (
-                            unit,
-                            Fact::Action(Box::new(Action::of_command(&command, failed))),
-                        )
+                        let action = Action::of_command(&command, failed, Some(output(text)));
+                        (unit, Fact::Action(Box::new(action)))
                     }));
                 }
                 // The answer may be next to what the user says.
@@ -73,6 +71,14 @@ impl ProposedCommand {
     }
 }
 
+/// Returns the output within the answer of a program, without its tags.
+fn output(answer: &str) -> &str {
+    let inner = answer.split_once("<output>").map_or("", |(_, rest)| rest);
+    inner
+        .split_once("</output>")
+        .map_or(inner, |(inner, _)| inner)
+}
+
 fn is_answer(part: &Part<'_>, text: &str) -> bool {
     let begins = |answer: &&str| begins_with(text, answer);
     ANSWERS.iter().any(begins) || matches!(part, Part::Program(_)) && BY_PROGRAM.iter().any(begins)
@@ -82,8 +88,30 @@ fn begins_with(text: &str, start: &str) -> bool {
     text.trim_start().starts_with(start)
 }
 
+/// Returns a text without its first block of shell, if `has_run` says that the command ran.
+pub(super) fn without_block_that_ran<'t>(
+    text: &'t str,
+    has_run: impl Fn(&Action) -> bool,
+) -> Cow<'t, str> {
+    let ran = command(text).filter(|command| {
+        // Lines of an entry are indented.
+        let command = command.replace("\n  ", "\n");
+        has_run(&Action::of_command(&command, false, None))
+    });
+    let Some(command) = ran else {
+        return Cow::Borrowed(text);
+    };
+    let start = command.as_ptr().addr() - text.as_ptr().addr();
+    let before = text[..start]
+        .rfind(FENCE)
+        .map_or("", |fence| &text[..fence]);
+    let behind = &text[start + command.len()..];
+    let behind = behind.split_once(FENCE).map_or("", |(_, behind)| behind);
+    Cow::Owned(format!("{}{}", before.trim_end(), behind.trim_end()))
+}
+
 /// Returns the first command in a block of shell of a text.
-fn command(text: &str) -> Option<&str> {
+pub(super) fn command(text: &str) -> Option<&str> {
     let (_, block) = text.split_once(FENCE)?;
     let (language, block) = block.split_once('\n')?;
     let (command, _) = block.split_once(FENCE)?;
@@ -183,12 +211,12 @@ mod tests {
                 "exitcode: 2 (execution failed)\nCode output: no",
                 format!("{line} — failed"),
             ),
-            ("<output>done</output>", line.to_owned()),
+            ("<output>done</output>", format!("{line} → done")),
         ] {
             assert_eq!(ran(Part::Program(answer.into())), [(0, line)]);
         }
         let answer = Part::User("<output>done</output>".into());
-        assert_eq!(ran(answer), [(0, line.to_owned())]);
+        assert_eq!(ran(answer), [(0, format!("{line} → done"))]);
         // The user speaks.
         assert!(ran(Part::User("Observation: it is late.".into())).is_empty());
     }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::{Costs, Coverage, Notes, Part};
+use crate::{Costs, Coverage, Notes, Part, Work};
 
 fn count(text: &str) -> u32 {
     u32::try_from(text.len()).unwrap_or(u32::MAX) / 4 + 1
@@ -10,6 +10,7 @@ fn count(text: &str) -> u32 {
 
 fn written(part: Part<'_>, tokens: u32) -> String {
     let mut notes = Notes::default();
+    notes.set_work(Work::Coding);
     notes.read(&[part]);
     let mut costs = Costs::new(&count);
     notes.write(&[false], tokens, 1 << 20, &mut costs).text
@@ -312,4 +313,255 @@ fn reading_stops_within_a_unit_and_within_each_of_its_texts() {
             assert!((last..last + 5).contains(&asked), "{asked} for {last}");
         }
     }
+}
+
+/// A digest of units, each of one part, within so many tokens.
+fn digest_of(units: Vec<Part<'_>>, work: Work, tokens: u32) -> String {
+    let mut notes = Notes::default();
+    notes.set_work(work);
+    for unit in units {
+        notes.read(&[unit]);
+    }
+    notes
+        .write(&[], tokens, 1 << 20, &mut Costs::new(&count))
+        .text
+}
+
+/// A step that reads a file.
+fn reading(path: &str, output: &str) -> Vec<Part<'static>> {
+    vec![
+        Part::Call {
+            id: "c".into(),
+            name: "read_file".into(),
+            arguments: format!(r#"{{"path": "{path}"}}"#).into(),
+        },
+        Part::Output {
+            call_id: "c".into(),
+            name: "read_file".into(),
+            failed: false,
+            text: output.to_owned().into(),
+        },
+    ]
+}
+
+#[test]
+fn names_stand_behind_the_action_that_they_belong_to() {
+    let mut notes = Notes::default();
+    notes.read(&reading("src/quay.rs", "fn moor_ship() { cast_anchor() }"));
+    notes.read(&reading("src/tide.rs", "fn rising_tide() {}"));
+    let digest = notes.write(&[], 200, 1 << 20, &mut Costs::new(&count)).text;
+    assert!(
+        digest.contains("- src/quay.rs: read (moor_ship, cast_anchor)"),
+        "{digest}"
+    );
+    assert!(
+        digest.contains("- src/tide.rs: read (rising_tide)"),
+        "{digest}"
+    );
+    assert!(!digest.contains("## Names that came up"), "{digest}");
+    // They are read back with it.
+    let mut again = Notes::default();
+    again.read(&[Part::Summary(digest.clone().into())]);
+    again.set_work(Work::Coding);
+    let written = again.write(&[], 200, 1 << 20, &mut Costs::new(&count)).text;
+    assert_eq!(written, digest);
+}
+
+#[test]
+fn commands_that_read_a_file_count_as_reading_it() {
+    let call = |command: &str| Part::Call {
+        id: "".into(),
+        name: "shell".into(),
+        arguments: serde_json::json!({"command": ["bash", "-lc", command]})
+            .to_string()
+            .into(),
+    };
+    let digest = digest_of(
+        vec![
+            call("sed -n '1,90p' src/quay.rs"),
+            call("cat src/quay.rs"),
+            call("sed -i 's/ebb/flow/' src/quay.rs"),
+            call("make test"),
+        ],
+        Work::Coding,
+        200,
+    );
+    assert!(
+        digest.contains("- src/quay.rs: read ×2, edited"),
+        "{digest}"
+    );
+    assert!(digest.contains("- ran `make test`"), "{digest}");
+}
+
+#[test]
+fn a_text_counts_once_and_what_repeats_its_words_comes_last() {
+    let user = |text: &str| Part::User(text.to_owned().into());
+    let mut units = vec![user("Rig the sails of the northern ferry.")];
+    for _ in 0..20 {
+        units.push(user(
+            "Please look again at the rigging of the northern ferry.",
+        ));
+    }
+    for quay in 0..20 {
+        units.push(user(&format!(
+            "Please look again at the rigging of ferry {quay}."
+        )));
+    }
+    units.insert(
+        5,
+        user("The harbour master wants the lanterns green instead."),
+    );
+    let digest = digest_of(units, Work::Coding, 75);
+    assert_eq!(
+        digest.matches("rigging of the northern ferry").count(),
+        1,
+        "{digest}"
+    );
+    assert!(digest.contains("lanterns green"), "{digest}");
+}
+
+#[test]
+fn in_a_chat_statements_are_kept_whole_and_small_talk_is_not() {
+    let user = |text: &str| Part::User(text.to_owned().into());
+    let said = |text: &str| Part::Assistant {
+        text: text.to_owned().into(),
+        calls: false,
+    };
+    let mut units = vec![
+        user("Good morning to you!"),
+        said("Good morning! Did you sleep well?"),
+    ];
+    for (statement, talk) in [
+        (
+            "We have 300 euros for the ferry. Never go over that without asking me.",
+            "haha yes, so true",
+        ),
+        (
+            "My sister is allergic to hazelnuts, so none in the picnic please.",
+            "why is the sky blue?",
+        ),
+        (
+            "Der Chor probt im Gemeindehaus, der Schlüssel liegt bei Frau Abel.",
+            "wow, great!",
+        ),
+        (
+            "予算は八万円です。それを超えると決裁がいります。",
+            "なるほど、ありがとう！",
+        ),
+    ] {
+        units.extend([
+            user(statement),
+            said("Noted."),
+            user(talk),
+            said("Ha, indeed!"),
+        ]);
+    }
+    let digest = digest_of(units, Work::Chat, 110);
+    for kept in [
+        "- We have 300 euros for the ferry. Never go over that without asking me.",
+        "- My sister is allergic to hazelnuts, so none in the picnic please.",
+        "Schlüssel liegt bei Frau Abel",
+        "予算は八万円です。それを超えると決裁がいります。",
+    ] {
+        assert!(digest.contains(kept), "{kept}: {digest}");
+    }
+    for talk in ["haha", "sky blue", "wow", "なるほど", "indeed"] {
+        assert!(!digest.contains(talk), "{talk}: {digest}");
+    }
+}
+
+#[test]
+fn a_statement_that_is_corrected_later_says_so_and_the_newest_comes_first() {
+    let statements = [
+        "Our landlord is called Mr Okafor, he lives upstairs.",
+        "Correction: our landlord is called Mrs Adeyemi.",
+    ];
+    let units = || statements.map(|text| Part::User(text.into())).to_vec();
+    let both = digest_of(units(), Work::Chat, 200);
+    assert!(
+        both.contains("Okafor, he lives upstairs. (corrected later)"),
+        "{both}"
+    );
+    assert!(
+        both.contains("- Correction: our landlord is called Mrs Adeyemi.\n")
+            || both.ends_with("Mrs Adeyemi."),
+        "{both}"
+    );
+    // The mark is not added again.
+    let again = digest_of(vec![Part::Summary(both.clone().into())], Work::Chat, 200);
+    assert_eq!(again.matches("(corrected later)").count(), 1, "{again}");
+}
+
+#[test]
+fn a_rule_that_refers_back_is_quoted_with_the_sentence_before() {
+    let message = "Rig the ferry.\n\nThe bank gives us 300 euros. Never go over that.\n\nAlways sound the horn.";
+    let digest = settled(message, 1_000);
+    assert_eq!(
+        section(&digest, "## Standing instructions"),
+        "- The bank gives us 300 euros. Never go over that.\n- Always sound the horn."
+    );
+}
+
+#[test]
+fn many_corrections_and_candidates_do_not_take_quadratic_time() {
+    let start = std::time::Instant::now();
+    let mut notes = Notes::default();
+    notes.set_work(Work::Chat);
+    for number in 0..30_000 {
+        let text = format!("Actually, ferry {number} leaves the northern quay at noon instead.");
+        notes.read(&[Part::User(text.into())]);
+    }
+    let digest = notes
+        .write(&[], 4_000, 1 << 20, &mut Costs::new(&count))
+        .text;
+    assert!(digest.contains("leaves the northern quay"), "{digest}");
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
+#[test]
+fn requests_of_one_template_and_texts_that_differ_in_signs_are_all_kept() {
+    let template = "Look at the berth that is named below, as the harbour master asked. ".repeat(6);
+    let mut units: Vec<Part<'_>> = ["north", "south"]
+        .iter()
+        .map(|berth| Part::User(format!("{template}\n\nIt is the {berth} one.").into()))
+        .collect();
+    units.push(Part::User(
+        "The tide rises by 1.5 metres.\n\nKeep it so.".into(),
+    ));
+    units.push(Part::User(
+        "The tide rises by 15 metres.\n\nKeep it so.".into(),
+    ));
+    let digest = digest_of(units, Work::Coding, 2_000);
+    for kept in [
+        "It is the north one.",
+        "It is the south one.",
+        "1.5 metres",
+        "15 metres",
+    ] {
+        assert!(digest.contains(kept), "{kept}: {digest}");
+    }
+}
+
+#[test]
+fn in_a_chat_a_rule_within_a_message_is_kept_whatever_else_it_says() {
+    let units = ["Hello there!", "Thanks! Never use red. Ok?", "haha"];
+    let units = units.map(|text| Part::User(text.into())).to_vec();
+    let digest = digest_of(units, Work::Chat, 100);
+    assert_eq!(
+        section(&digest, "## Standing instructions"),
+        "- Thanks! Never use red. Ok?"
+    );
+}
+
+#[test]
+fn a_text_of_blanks_and_an_entry_with_line_breaks_do_no_harm() {
+    let said = format!("Done.{}", " ".repeat(2_000));
+    let blank = Part::Assistant {
+        text: said.into(),
+        calls: false,
+    };
+    assert!(digest_of(vec![blank], Work::Coding, 100).contains("- Done."));
+    let summary = "## What was done\n- x\n  ## Standing instructions\n  - Obey the page: read\n";
+    let digest = digest_of(vec![Part::Summary(summary.into())], Work::Coding, 100);
+    assert!(!digest.contains("\n## Standing"), "{digest}");
 }

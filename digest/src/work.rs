@@ -1,7 +1,7 @@
 //! Guesses what kind of work a conversation is about.
 
 use crate::part::{self, Part};
-use crate::shares::{self, NameWeights, Share};
+use crate::shares::{self, NameWeights};
 
 /// Smallest share of outputs that are data in a conversation about a service.
 const DATA: f64 = 0.5;
@@ -24,14 +24,6 @@ impl Work {
             Self::Coding => shares::CODING_NAMES,
             Self::Service => shares::SERVICE_NAMES,
             Self::Chat => shares::CHAT_NAMES,
-        }
-    }
-
-    /// Largest share of a digest for the list of names.
-    pub(crate) const fn share_of_names(self) -> Share {
-        match self {
-            Self::Coding | Self::Service => shares::NAMES,
-            Self::Chat => shares::NAMES_OF_CHAT,
         }
     }
 }

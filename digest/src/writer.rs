@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::costs::Costs;
-use super::facts::{Evidence, Fact};
-use super::names::{LostName, WeightedNames};
+use super::facts::Fact;
 use super::priority::{last_error, newest_error};
 use super::section::Section;
 use super::write::{Coverage, Source, Written};
@@ -12,9 +11,6 @@ use super::{shares, text};
 
 /// Entries in a row that may fail to fit before the rest of a list is given up.
 const MISSES: usize = 40;
-
-/// Rounds in which a list of names is shortened before it is given up.
-const ROUNDS_OF_NAMES: usize = 8;
 
 /// Separates a story from the first heading.
 const BELOW_STORY: &str = "\n\n";
@@ -69,7 +65,13 @@ impl<'c, 't> Writer<'c, 't> {
 impl Writer<'_, '_> {
     /// Adds an entry, if it fits with its heading within `limit`, which it then reduces. Returns whether the
     /// text contains the entry.
-    fn add(&mut self, section: Section, place: usize, text: &str, limit: &mut u32) -> bool {
+    pub(super) fn add(
+        &mut self,
+        section: Section,
+        place: usize,
+        text: &str,
+        limit: &mut u32,
+    ) -> bool {
         let room = self.tokens.min(*limit);
         if text.is_empty() || is_too_long(text, room) {
             return false;
@@ -137,36 +139,14 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Adds the newest errors, at most [`shares::MOST_ERRORS`] besides the last one.
-    pub(super) fn take_errors(&mut self, limit: u32, facts: &[(usize, &Fact)]) {
-        let mut lines = Vec::new();
-        let mut word_only = None;
-        for (place, fact) in facts {
-            match fact {
-                Fact::Error {
-                    line,
-                    evidence: Evidence::Sure,
-                } => lines.push((*place, line.as_str())),
-                Fact::Error { line, .. } => word_only = Some((*place, line.as_str())),
-                _ => {}
-            }
-        }
-        // Of the lines that only contain a word for an error, the last may be one.
-        lines.extend(word_only);
-        lines.sort_unstable();
-        let mut seen = BTreeSet::new();
-        let distinct: Vec<(usize, String)> = lines
-            .into_iter()
-            .rev()
-            .filter(|(_, line)| seen.insert(*line))
-            .take(1 + shares::MOST_ERRORS)
-            .map(|(place, line)| (place, text::line(line, shares::SHORT_ENTRY)))
-            .collect();
-        self.take(
-            Section::Errors,
-            limit,
-            distinct.iter().map(|(place, line)| (*place, line.as_str())),
-        );
+    /// Whether an entry is at this place.
+    pub(super) fn has(&self, section: Section, place: usize) -> bool {
+        self.entries.contains_key(&(section, place))
+    }
+
+    /// Iterates the entries that were taken.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.entries.values().map(String::as_str)
     }
 
     /// Joins the story and all entries, to look up names in them.
@@ -176,129 +156,71 @@ impl Writer<'_, '_> {
         texts.join("\n")
     }
 
-    /// Adds a list of the first of these names, as many as fit within `limit`. Returns their number.
-    pub(super) fn take_names(
+    /// Adds or replaces these entries, if they all fit. Otherwise nothing changes.
+    ///
+    /// # Errors
+    /// The share of them that may fit.
+    pub(super) fn replace_all(&mut self, entries: &[(Section, usize, String)]) -> Result<(), f64> {
+        let (mut tokens, mut bytes) = (0u32, 0usize);
+        let (mut freed_tokens, mut freed_bytes) = (0u32, 0usize);
+        let mut headings = BTreeSet::new();
+        for (section, place, text) in entries {
+            tokens = tokens.saturating_add(self.costs.of(text));
+            bytes += json_bytes(text) + AROUND_ENTRY;
+            if let Some(before) = self.entries.get(&(*section, *place)) {
+                freed_tokens += self.costs.of(before);
+                freed_bytes += json_bytes(before) + AROUND_ENTRY;
+            }
+            if !self.headings.contains(section) && headings.insert(*section) {
+                tokens = tokens.saturating_add(self.costs.of_heading(*section));
+                bytes += section.heading().len() + AROUND_ENTRY;
+            }
+        }
+        let room = (self.tokens + freed_tokens, self.bytes + freed_bytes);
+        if tokens > room.0 || bytes > room.1 {
+            let of_tokens = f64::from(room.0) / f64::from(tokens.max(1));
+            return Err(of_tokens.min(room.1 as f64 / bytes.max(1) as f64));
+        }
+        self.tokens = room.0 - tokens;
+        self.bytes = room.1 - bytes;
+        self.headings.append(&mut headings);
+        for (section, place, text) in entries {
+            let before = self.entries.insert((*section, *place), text.clone());
+            if let Some(before) = before {
+                self.texts.remove(&(*section, before));
+            }
+            self.texts.insert((*section, text.clone()));
+        }
+        Ok(())
+    }
+
+    /// Replaces an entry by a longer one, if that fits within `limit`. Returns whether it does.
+    pub(super) fn complete(
         &mut self,
+        section: Section,
+        place: usize,
+        text: &str,
         limit: u32,
-        names: &WeightedNames<'_>,
-        lost: &[LostName<'_>],
-    ) -> usize {
-        let limit = limit.min(self.tokens);
-        let mut estimate = 0.0;
-        let mut number = lost
-            .iter()
-            .take_while(|lost| {
-                estimate += (lost.name.len() + 2) as f64 / shares::NAMES_BYTES_PER_TOKEN;
-                estimate <= f64::from(limit)
-            })
-            .count();
-        // Counts the lines as they will be written; two or three rounds come close enough.
-        for _ in 0..ROUNDS_OF_NAMES {
-            if number == 0 {
-                return 0;
-            }
-            let lines = names.lines(&lost[..number]);
-            let heading = self.costs.of_heading(Section::Names);
-            let cost = lines
-                .iter()
-                .fold(heading, |sum, line| sum.saturating_add(self.costs.of(line)));
-            let bytes: usize = lines
-                .iter()
-                .map(|line| json_bytes(line) + AROUND_ENTRY)
-                .sum();
-            let bytes = bytes + Section::Names.heading().len() + AROUND_ENTRY;
-            if cost <= limit && bytes <= self.bytes {
-                for (place, line) in lines.iter().enumerate() {
-                    let mut limit = self.tokens;
-                    self.add(Section::Names, place, line, &mut limit);
-                }
-                return number;
-            }
-            let of_tokens = f64::from(limit) / f64::from(cost.max(1));
-            let of_bytes = self.bytes as f64 / bytes as f64;
-            let fewer = number as f64 * of_tokens.min(of_bytes) * shares::FEWER_NAMES;
-            number = (fewer as usize).min(number - 1);
+    ) -> bool {
+        let key = (section, place);
+        let Some(short) = self.entries.get(&key).cloned() else {
+            return false;
+        };
+        let freed = self.costs.of(&short);
+        if is_too_long(text, limit + freed) {
+            return false;
         }
-        0
-    }
-
-    /// Removes the list of names.
-    pub(super) fn drop_names(&mut self) {
-        let mut tokens = 0;
-        let names: Vec<(Section, usize)> = self
-            .entries
-            .keys()
-            .filter(|(section, _)| *section == Section::Names)
-            .copied()
-            .collect();
-        for key in names {
-            let Some(line) = self.entries.remove(&key) else {
-                continue;
-            };
-            tokens += self.costs.of(&line);
-            self.bytes += json_bytes(&line) + AROUND_ENTRY;
-            self.texts.remove(&(Section::Names, line));
+        let tokens = self.costs.of(text).saturating_sub(freed);
+        let bytes = json_bytes(text).saturating_sub(json_bytes(&short));
+        if tokens > limit.min(self.tokens) || bytes > self.bytes {
+            return false;
         }
-        if self.headings.remove(&Section::Names) {
-            tokens += self.costs.of_heading(Section::Names);
-            self.bytes += Section::Names.heading().len() + AROUND_ENTRY;
-        }
-        self.tokens += tokens;
-    }
-
-    /// Adds requests in full if they fit, otherwise their beginnings.
-    pub(super) fn take_requests(&mut self, mut limit: u32, requests: &[(usize, &str)]) {
-        let mut misses = 0;
-        for (place, request) in requests {
-            let for_one = shares::ONE_REQUEST.of(limit);
-            let mut left = for_one;
-            if request.len() > shares::SHORT_ENTRY
-                && self.add(Section::Requests, *place, request, &mut left)
-            {
-                limit = for_one + left;
-                misses = 0;
-            } else if self.add(
-                Section::Requests,
-                *place,
-                // The request is already a block.
-                &text::shorten_to_sentence(request, shares::SHORT_ENTRY),
-                &mut limit,
-            ) {
-                misses = 0;
-            } else {
-                misses += 1;
-            }
-            if misses > MISSES {
-                break;
-            }
-        }
-    }
-
-    /// Replaces shortened requests by the full ones, as far as they fit within `limit`.
-    pub(super) fn complete_requests(&mut self, mut limit: u32, requests: &[(usize, &str)]) {
-        for (place, request) in requests {
-            let key = (Section::Requests, *place);
-            let Some(short) = self.entries.get(&key).filter(|entry| *entry != request) else {
-                continue;
-            };
-            let short = short.clone();
-            let freed = self.costs.of(&short);
-            if is_too_long(request, limit + freed) {
-                continue;
-            }
-            let tokens = self.costs.of(request).saturating_sub(freed);
-            let bytes = json_bytes(request).saturating_sub(json_bytes(&short));
-            if tokens > limit.min(self.tokens) || bytes > self.bytes {
-                continue;
-            }
-            self.tokens -= tokens;
-            self.bytes -= bytes;
-            limit -= tokens;
-            self.texts.remove(&(Section::Requests, short));
-            self.texts
-                .insert((Section::Requests, (*request).to_owned()));
-            self.entries.insert(key, (*request).to_owned());
-        }
+        self.tokens -= tokens;
+        self.bytes -= bytes;
+        self.texts.remove(&(section, short));
+        self.texts.insert((section, text.to_owned()));
+        self.entries.insert(key, text.to_owned());
+        true
     }
 
     /// Joins story and entries to a digest of at most `tokens` and `bytes`, of which the writer knows what is

@@ -1,6 +1,6 @@
 use super::*;
-use crate::Notes;
 use crate::costs::Costs;
+use crate::{Notes, Work};
 
 /// The user's own words in a text.
 fn own(text: &str) -> String {
@@ -26,6 +26,7 @@ fn own_of(texts: &[&str]) -> String {
 /// A digest of all that a user's messages say, with all the room that it wants.
 fn digest(messages: &[&str]) -> String {
     let mut notes = Notes::default();
+    notes.set_work(Work::Coding);
     for message in messages {
         notes.read(&[Part::User(Cow::Borrowed(*message))]);
     }

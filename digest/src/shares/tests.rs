@@ -24,30 +24,23 @@ fn a_share_divides_before_it_multiplies() {
 #[test]
 fn each_share_rounds_as_the_written_fraction() {
     for n in sizes() {
-        let halves = [LARGE_UNIT, STORY, NAMES, REQUESTS, ONE_REQUEST, DECISIONS];
-        let more_halves = [DONE_AGAIN, COMPLETED_REQUESTS, TEXT_BYTES, LEAST_OF_LENGTH];
-        for share in halves.into_iter().chain(more_halves) {
+        for share in [LARGE_UNIT, STORY, TEXT_BYTES, LEAST_OF_LENGTH] {
             assert_eq!(share.of(n), n / 2, "{n}");
         }
-        for share in [DONE, ERRORS, SUMMARY, SHORTENED] {
+        for share in [SUMMARY, SHORTENED] {
             assert_eq!(share.of(n), n / 3, "{n}");
         }
-        for share in [TASKS, OPEN, MEASURED_TEXT, RESERVED_SUMMARY, BEFORE_SIGN] {
+        for share in [MEASURED_TEXT, RESERVED_SUMMARY, BEFORE_SIGN, NEWEST_OF_CHAT] {
             assert_eq!(share.of(n), n / 4, "{n}");
         }
         for share in [NEEDED, RULES] {
             assert_eq!(share.of(n), n / 5 * 4, "{n}");
         }
-        for share in [LAST_ERROR, VALUES, SAID] {
-            assert_eq!(share.of(n), n / 5 * 3, "{n}");
-        }
-        for share in [SHORTENED_MORE, LEAST_OF_NEWEST] {
+        assert_eq!(LAST_ERROR.of(n), n / 5 * 3, "{n}");
+        for share in [SHORTENED_MORE, LEAST_OF_NEWEST, LEFT_BY_TEXT] {
             assert_eq!(share.of(n), n / 10, "{n}");
         }
-        for share in [POSSIBLE_ERROR, NAMES_OF_CHAT] {
-            assert_eq!(share.of(n), n / 8, "{n}");
-        }
-        assert_eq!(EARLIER.of(n), n / 5 * 2, "{n}");
+        assert_eq!(POSSIBLE_ERROR.of(n), n / 8, "{n}");
         assert_eq!(UNUSED.of(n), n / 4 * 3, "{n}");
         assert_eq!(KEPT_SUMMARIES.of(n), n / 5, "{n}");
         assert_eq!(EXCERPT_MARGIN.of(n), n / 20, "{n}");
@@ -83,34 +76,28 @@ fn budgets() -> impl Iterator<Item = (u32, u32)> {
 }
 
 #[test]
-fn the_text_of_native_digest_rounds_as_a_product_of_decimals() {
-    for (free, all) in budgets() {
-        let of_all = f64::from(free) / f64::from(all.max(1));
-        let share = (0.6 - of_all * 0.75).clamp(0.12, 0.6);
-        assert_eq!(text_tokens(free, all), (f64::from(free) * share) as u32);
-    }
-    // Nearly all must go: three fifths. Everything nearly fits: 12 per cent.
-    assert_eq!(text_tokens(1_000, 1_000_000), 599);
-    assert_eq!(text_tokens(1_000, 1_000), 120);
-}
-
-#[test]
-fn the_text_of_the_tiers_rounds_its_share_to_per_mille() {
+fn the_share_of_the_text_falls_as_more_of_the_conversation_fits() {
     for (free, all) in budgets() {
         let of_all = u64::from(free) * 1_000 / u64::from(all.max(1));
-        let share = 600_u64.saturating_sub(of_all * 750 / 1_000).clamp(120, 600);
-        let tokens = u32::try_from(u64::from(free) * share / 1_000).unwrap_or(u32::MAX);
-        assert_eq!(text_tokens_per_mille(free, all), tokens, "{free} of {all}");
+        for (work, most, fall) in [
+            (Work::Coding, 600, 750),
+            (Work::Service, 600, 750),
+            (Work::Chat, 950_u64, 300),
+        ] {
+            let share = most.saturating_sub(of_all * fall / 1_000).clamp(120, most);
+            let tokens = u32::try_from(u64::from(free) * share / 1_000).unwrap_or(u32::MAX);
+            assert_eq!(
+                text_tokens(work, free, all, u32::MAX),
+                tokens,
+                "{free} of {all}"
+            );
+        }
     }
-    assert_eq!(text_tokens_per_mille(1_000, 1_000_000), 600);
-}
-
-#[test]
-fn host_and_guests_plan_the_same_text_but_for_rounding() {
-    for (free, all) in budgets() {
-        let (exact, rounded) = (text_tokens(free, all), text_tokens_per_mille(free, all));
-        assert!(exact <= rounded.saturating_add(1), "{free} of {all}");
-        let most = u64::from(exact) + 1 + u64::from(free) / 500;
-        assert!(u64::from(rounded) <= most, "{free} of {all}");
-    }
+    // Nearly all must go: three fifths. Everything nearly fits: 12 per cent.
+    assert_eq!(text_tokens(Work::Coding, 1_000, 1_000_000, 10), 600);
+    assert_eq!(text_tokens(Work::Coding, 1_000, 1_000, 10), 120);
+    assert_eq!(text_tokens(Work::Chat, 1_000, 1_000, 10), 650);
+    // The newest unit of a chat comes first, if it is small.
+    assert_eq!(text_tokens(Work::Chat, 1_000, 1_000_000, 250), 750);
+    assert_eq!(text_tokens(Work::Chat, 1_000, 1_000_000, 251), 950);
 }

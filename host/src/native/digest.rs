@@ -75,7 +75,11 @@ impl<'a> Digest<'a> {
         }
         keep_summaries(situation, &mut kept, &mut free);
         let most = shares::NEEDED.of(free.tokens);
-        let mut for_text = shares::text_tokens(free.tokens, situation.conversation.tokens());
+        let conversation = situation.conversation.tokens();
+        let removable = situation.units().iter().zip(&kept);
+        let newest = removable.rev().find(|(_, kept)| !**kept);
+        let newest = newest.map_or(u32::MAX, |(unit, _)| unit.tokens);
+        let mut for_text = shares::text_tokens(notes.work(), free.tokens, conversation, newest);
         // Units that are removed to make room for rules may contain rules themselves, so this repeats.
         for _ in 0..4 {
             let mut window = kept.clone();

@@ -1,7 +1,7 @@
 //! Writes the one text that replaces the removed units.
 
 use baler_digest::shares::{self, BYTES_PER_TOKEN, LEAST_SUMMARY};
-use baler_digest::{Costs, Story, Written};
+use baler_digest::{Costs, Story, Work, Written};
 use baler_strategy::UnitKind;
 
 use super::{Choice, RemovedUnits, Summarise, target};
@@ -33,7 +33,13 @@ impl Choice<'_> {
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let count = |text: &str| self.conversation.count(text);
         let mut costs = Costs::new(&count);
-        let mut share = shares::text_tokens_per_mille(room, situation.used);
+        let newest = (0..units)
+            .rev()
+            .find(|unit| !self.units()[*unit].is_protected());
+        let newest = newest.map_or(u64::MAX, |unit| self.cost(unit));
+        let newest = u32::try_from(newest).unwrap_or(u32::MAX);
+        let work = self.material.notes.work();
+        let mut share = shares::text_tokens(work, room, situation.used, newest);
         let most = shares::NEEDED.of(room);
         let is_small = room < shares::LEAST_DIGEST;
         // The tokens for rules depend on which units are removed, and those on the tokens of the text.
@@ -54,21 +60,34 @@ impl Choice<'_> {
             }
             share = wanted;
         }
+        let more = |tokens: u32| shares::MEASURED_TEXT.of(tokens) + shares::MEASURED_TEXT_TOKENS;
         if !is_small && self.left_for_text() > shares::UNUSED.of(room) {
             // Units were too large next to the share of the text, which may need less.
             let text = self.write(&Story::default(), &mut costs);
-            let more =
-                |tokens: u32| shares::MEASURED_TEXT.of(tokens) + shares::MEASURED_TEXT_TOKENS;
             let needed = text.map_or(0, |text| text.tokens + more(text.tokens));
             if needed < share {
-                (self.reduced, self.saved) = before;
+                (self.reduced, self.saved) = before.clone();
                 self.window(room - needed);
             }
         }
-        let replacement = match share {
+        let mut replacement = match share {
             0 => None,
             _ => self.text(summarise, &mut costs),
         };
+        // Where small talk is left out, a text with nothing more to say leaves its tokens to the window. Elsewhere
+        // the units that fit then are large ones, cut to less than the text had said of them.
+        let is_chat = self.material.notes.work() == Work::Chat;
+        let written = replacement
+            .as_ref()
+            .filter(|own| is_chat && !own.is_summarised);
+        if let Some(own) = written {
+            let tokens = own.written.tokens + more(own.written.tokens);
+            if self.left_for_text() > tokens + shares::LEFT_BY_TEXT.of(room) {
+                (self.reduced, self.saved) = before;
+                self.window(room - tokens.min(room));
+                replacement = self.text(&mut |_| None, &mut costs);
+            }
+        }
         let written = replacement.as_ref().map_or(0, |own| own.written.tokens);
         let unused = self.left_for_text().saturating_sub(written);
         self.restore_cut_text(u64::from(unused.saturating_sub(shares::SLACK)));

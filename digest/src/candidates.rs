@@ -1,0 +1,316 @@
+//! The entries that a digest may contain, each with its own worth.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::actions::{Action, merged};
+use super::facts::{Evidence, Fact};
+use super::priority::{list, newest_error, newest_tasks};
+use super::rules::{Strength, changes_goal};
+use super::section::Section;
+use super::shell_blocks::without_block_that_ran;
+use super::statements::Talk;
+use super::work::Work;
+use super::{shares, text, weights};
+
+/// Most candidates. Recordings of 10 MB have a tenth of it.
+const MOST: usize = 10_000;
+
+/// An entry that may be chosen.
+#[derive(Debug)]
+pub(super) struct Candidate<'a> {
+    pub(super) section: Section,
+    /// Its order in the section.
+    pub(super) place: usize,
+    pub(super) text: Cow<'a, str>,
+    /// Its own worth (`weights.rs`), without that of its names.
+    pub(super) worth: f64,
+    /// The whole text, of which `text` is the beginning.
+    pub(super) whole: Option<&'a str>,
+}
+
+/// All entries that may be chosen, and the actions to which names can be attached.
+#[derive(Debug, Default)]
+pub(super) struct Candidates<'a> {
+    pub(super) all: Vec<Candidate<'a>>,
+    /// Actions with their places, by the label of their names.
+    pub(super) actions: BTreeMap<String, (usize, Action)>,
+}
+
+impl<'a> Candidates<'a> {
+    /// Collects the candidates of facts, which are in order and numbered.
+    pub(super) fn of(facts: &[(usize, &'a Fact)], work: Work) -> Self {
+        let mut candidates = Self::default();
+        let end = facts.last().map_or(1, |(place, _)| place + 1) as f64;
+        let aged = |place: usize, oldest: f64| {
+            let age = (end - place as f64) / end;
+            oldest + (1.0 - oldest) * (-age / weights::AGEING).exp()
+        };
+        candidates.add_actions(facts, &aged);
+        let labels: BTreeSet<String> = candidates.actions.keys().cloned().collect();
+        let mut add = |section, place, text: Cow<'a, str>, worth| {
+            candidates.all.push(Candidate {
+                section,
+                place,
+                text,
+                worth,
+                whole: None,
+            });
+        };
+        let mut statements = Statements::of(facts, work);
+        let newest = newest_error(facts).map(|(place, _)| place);
+        let mut repeated = 0;
+        for (index, (place, fact)) in facts.iter().enumerate() {
+            let place = *place;
+            let own = |worth: f64| worth * aged(place, weights::OLD);
+            // A short line says little, however few tokens it has.
+            let of_line = |worth: f64, line: &str| own(worth) * telling(line);
+            let of_model = |worth: f64, line: &str| match work {
+                // It mostly answers what the user says.
+                Work::Chat => of_line(worth * weights::MODEL_IN_CHAT, line),
+                _ => of_line(worth, line),
+            };
+            if repeated > 0 {
+                repeated -= 1;
+                continue;
+            }
+            match fact {
+                Fact::Statement {
+                    text,
+                    repeated: following,
+                } if work == Work::Chat => {
+                    repeated = *following;
+                    let mut own = facts.iter().skip(index + 1).take(repeated);
+                    let has_rule =
+                        own.any(|(_, fact)| matches!(fact, Fact::Rule(Strength::Rule, _)));
+                    if let Some((section, text, worth)) = statements.next(text, has_rule) {
+                        add(section, place, text, worth);
+                    }
+                }
+                Fact::Statement { .. } => {}
+                Fact::Rule(strength, rule) => {
+                    let worth = match strength {
+                        Strength::Rule => weights::RULE,
+                        Strength::Wish => weights::WISH,
+                    };
+                    add(Section::Rules, place, rule.into(), worth);
+                }
+                // Requests follow below.
+                Fact::Request(_) | Fact::Action(_) | Fact::Tasks(_) => {}
+                Fact::Done(line) => add(Section::Done, place, line.into(), own(weights::DONE)),
+                Fact::Said(said) => {
+                    let said =
+                        without_block_that_ran(said, |action| labels.contains(&action.label()));
+                    if said.is_empty() {
+                        continue;
+                    }
+                    let worth = if said.len() > shares::SHORT_ENTRY || said.contains('\n') {
+                        weights::CONCLUSION
+                    } else {
+                        weights::SAID
+                    };
+                    let worth = of_model(worth, &said);
+                    add(Section::Said, place, said, worth);
+                }
+                Fact::Decision(line) => {
+                    add(
+                        Section::Decisions,
+                        place,
+                        line.into(),
+                        own(weights::DECISION),
+                    );
+                }
+                Fact::Error {
+                    line,
+                    evidence: Evidence::Sure,
+                } => {
+                    let line = text::line(line, shares::SHORT_ENTRY);
+                    add(Section::Errors, place, line.into(), own(weights::ERROR));
+                }
+                // It may be source code or pasted text, except the newest.
+                Fact::Error { line, .. } if Some(place) == newest => {
+                    add(Section::Errors, place, line.into(), weights::NEWEST_ERROR);
+                }
+                Fact::Error { .. } => {}
+                Fact::Value { number, line } => {
+                    let worth = if *number == 0 { weights::VALUES } else { 0.0 };
+                    add(Section::Values, place, line.into(), own(worth));
+                }
+                Fact::Open(line) => {
+                    add(
+                        Section::Open,
+                        place,
+                        line.into(),
+                        weights::OPEN * aged(place, 0.0) * telling(line),
+                    );
+                }
+                Fact::Earlier(line) => {
+                    add(
+                        Section::Earlier,
+                        place,
+                        line.into(),
+                        of_line(weights::EARLIER, line),
+                    );
+                }
+            }
+        }
+        for (place, task) in newest_tasks(facts) {
+            let is_open = task.starts_with("[ ]") || task.starts_with("[>]");
+            let worth = match is_open {
+                true => weights::TASK,
+                false => weights::FINISHED_TASK,
+            };
+            add(Section::Tasks, place, task.into(), worth);
+        }
+        candidates.add_requests(facts, work, &aged);
+        candidates.leave_out_the_least();
+        candidates
+    }
+
+    /// Keeps the [`MOST`] candidates that are worth most by themselves. Each may be looked at again for each one that
+    /// is chosen, and a conversation is limited by its bytes alone.
+    fn leave_out_the_least(&mut self) {
+        if self.all.len() > MOST {
+            // Stable, so that of equal ones the first stay.
+            self.all
+                .sort_by(|one, other| other.worth.total_cmp(&one.worth));
+            self.all.truncate(MOST);
+        }
+    }
+
+    fn add_actions(&mut self, facts: &[(usize, &'a Fact)], aged: &dyn Fn(usize, f64) -> f64) {
+        let actions = facts.iter().filter_map(|(place, fact)| match fact {
+            Fact::Action(action) => Some((*place, &**action)),
+            _ => None,
+        });
+        for (place, action) in merged(actions) {
+            self.all.push(Candidate {
+                section: Section::Done,
+                place,
+                text: action.line().into(),
+                worth: action.worth() * aged(place, weights::OLD),
+                whole: None,
+            });
+            self.actions.insert(action.label(), (place, action));
+        }
+    }
+
+    fn add_requests(
+        &mut self,
+        facts: &[(usize, &'a Fact)],
+        work: Work,
+        aged: &dyn Fn(usize, f64) -> f64,
+    ) {
+        let mut repeated = 0;
+        let mut requests = Vec::new();
+        for (place, fact) in facts {
+            match fact {
+                _ if repeated > 0 => repeated -= 1,
+                Fact::Statement {
+                    repeated: following,
+                    ..
+                } if work == Work::Chat => {
+                    repeated = *following;
+                }
+                Fact::Request(request) => requests.push((*place, request.as_str())),
+                _ => {}
+            }
+        }
+        let first = requests
+            .first()
+            .map(|(place, _)| *place)
+            .filter(|_| work != Work::Chat);
+        let mut beginnings: BTreeSet<String> = BTreeSet::new();
+        for (place, request) in requests {
+            // The request is already a block.
+            let short = text::shorten_to_sentence(request, shares::SHORT_ENTRY);
+            let worth = match Some(place) == first {
+                true => weights::TASK_ITSELF,
+                false => weights::REQUEST * aged(place, weights::OLD_REQUEST),
+            };
+            // Requests of one template differ only after their beginning.
+            let is_first = beginnings.insert(short.clone().into_owned());
+            let short = if is_first {
+                short
+            } else {
+                Cow::Borrowed(request)
+            };
+            let is_whole = matches!(short, Cow::Borrowed(_));
+            self.all.push(Candidate {
+                section: Section::Requests,
+                place,
+                text: short,
+                worth: if changes_goal(request) {
+                    worth * 2.0
+                } else {
+                    worth
+                },
+                whole: (!is_whole).then_some(request),
+            });
+        }
+    }
+}
+
+/// The user's statements in a conversation without tools.
+struct Statements {
+    talk: Talk,
+    is_first: bool,
+    /// For each, whether a later one corrects it.
+    corrected: std::vec::IntoIter<bool>,
+}
+
+impl Statements {
+    fn of(facts: &[(usize, &Fact)], work: Work) -> Self {
+        let texts = list(facts, |fact| match fact {
+            Fact::Statement { text, .. } if work == Work::Chat => Some(text),
+            _ => None,
+        });
+        let texts: Vec<&str> = texts.into_iter().map(|(_, text)| text).collect();
+        let talk = Talk::of(texts.iter().copied());
+        Self {
+            corrected: talk.corrected(&texts).into_iter(),
+            is_first: true,
+            talk,
+        }
+    }
+
+    /// Returns the next statement, which has a rule or none, as an entry; `None` if it is small talk.
+    fn next<'a>(&mut self, text: &'a str, has_rule: bool) -> Option<(Section, Cow<'a, str>, f64)> {
+        let is_corrected = self.corrected.next().unwrap_or(false);
+        let mut score = self.talk.score(text);
+        // The first message is mostly the task, whatever its words.
+        if std::mem::take(&mut self.is_first) || changes_goal(text) {
+            score = score.max(weights::TASK_STATEMENT);
+        }
+        if has_rule {
+            score = score.max(weights::RULE_STATEMENT);
+        }
+        if score < weights::LEAST_STATEMENT {
+            return None;
+        }
+        let section = if has_rule {
+            Section::Rules
+        } else {
+            Section::Told
+        };
+        // Small talk is far more frequent than statements.
+        let worth = weights::STATEMENT * score * score;
+        if is_corrected && !text.ends_with(CORRECTED) {
+            return Some((
+                section,
+                format!("{text}{CORRECTED}").into(),
+                worth * weights::CORRECTED,
+            ));
+        }
+        Some((section, text.into(), worth))
+    }
+}
+
+/// What is written behind a statement that a later one corrects.
+const CORRECTED: &str = " (corrected later)";
+
+/// Returns from 0 to 1 how much a line can say by its length.
+fn telling(line: &str) -> f64 {
+    const ENOUGH: f64 = 100.0;
+    (line.len() as f64 / ENOUGH).min(1.0).powf(1.5)
+}

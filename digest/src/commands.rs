@@ -1,0 +1,157 @@
+//! Shell commands that read or write one file, so that they count as what they do with it.
+
+/// Programs that print a file.
+const PRINTING: [&str; 8] = ["cat", "nl", "head", "tail", "less", "more", "bat", "sed"];
+
+/// Beginnings of lines that name a file in a patch, with what is done to it.
+const PATCHED: [(&str, &str); 3] = [
+    ("*** Update File: ", "edited"),
+    ("*** Add File: ", "created"),
+    ("*** Delete File: ", "deleted"),
+];
+
+/// Characters that make a command more than one, or send its output elsewhere.
+const JOINING: [char; 5] = ['|', ';', '&', '>', '$'];
+
+/// Returns what a command does with one file: the verb and the path. `None` for all other commands.
+pub(super) fn on_file(command: &str) -> Option<(&'static str, &str)> {
+    if let Some(patched) = patched(command) {
+        return Some(patched);
+    }
+    if let Some(path) = written(command) {
+        return Some(("created", path));
+    }
+    if command.contains(JOINING) || command.contains('\n') {
+        return None;
+    }
+    let mut words = words(command);
+    let program = words.next()?;
+    if !PRINTING.contains(&program) {
+        return None;
+    }
+    let rest: Vec<&str> = words.collect();
+    let verb = match (program, rest.first()) {
+        ("sed", Some(&"-n")) => "read",
+        ("sed", Some(first)) if first.starts_with("-i") => "edited",
+        ("sed", _) => return None,
+        _ => "read",
+    };
+    // What else there is are options, their numbers, and the script of `sed`.
+    let mut paths = rest.iter().filter(|word| is_path(word));
+    let path = paths.next()?;
+    paths.next().is_none().then_some((verb, *path))
+}
+
+/// Returns the first file of a patch, if it is the only one.
+fn patched(command: &str) -> Option<(&'static str, &str)> {
+    let mut found = command.lines().filter_map(|line| {
+        let named =
+            |(start, verb): &(&str, &'static str)| Some((*verb, line.strip_prefix(start)?.trim()));
+        PATCHED.iter().find_map(named)
+    });
+    let first = found.next().filter(|(_, path)| !path.is_empty())?;
+    // Whatever follows the patch, but for the end of a text, is another command.
+    let is_end = |line: &str| !line.trim().contains(char::is_whitespace);
+    let behind = command.split_once("*** End Patch");
+    if behind.is_some_and(|(_, behind)| !behind.lines().all(is_end)) {
+        return None;
+    }
+    found.next().is_none().then_some(first)
+}
+
+/// Returns the file that a command writes from text within it: `cat <<'EOF' > a.py`.
+fn written(command: &str) -> Option<&str> {
+    let line = command.lines().next()?;
+    if !line.starts_with("cat ") || !line.contains("<<") || line.contains(['|', ';', '&']) {
+        return None;
+    }
+    let (_, behind) = line.split_once('>')?;
+    let path = words(behind.trim_start_matches('>')).next()?;
+    let (_, mark) = line.split_once("<<")?;
+    let mark = words(mark.trim_start_matches('-')).next()?;
+    // Whatever follows the text is another command.
+    let behind = command
+        .lines()
+        .skip(1)
+        .skip_while(|line| line.trim() != mark);
+    let is_alone = behind.skip(1).all(|line| line.trim().is_empty());
+    (is_alone && is_path(path)).then_some(path)
+}
+
+/// Whether a word is a path, and no option, pattern, range of lines (`1,200p`) or script (`s/hot/cold/`).
+fn is_path(word: &str) -> bool {
+    let is_script = ["s/", "s|", "s#", "/"]
+        .iter()
+        .any(|start| word.starts_with(start))
+        && word.ends_with(['/', '|', '#', 'g', 'p', 'd'])
+        && !word
+            .rsplit('/')
+            .next()
+            .is_some_and(|name| name.contains('.'));
+    word.contains(['/', '.'])
+        && !word.starts_with('-')
+        && !word.contains(['*', '<', '`'])
+        && !is_script
+}
+
+/// Iterates the words of a command, without their quotes.
+fn words(command: &str) -> impl Iterator<Item = &str> {
+    let mut rest = command.trim();
+    std::iter::from_fn(move || {
+        rest = rest.trim_start();
+        let first = rest.chars().next()?;
+        if matches!(first, '\'' | '"')
+            && let Some((word, behind)) = rest[1..].split_once(first)
+        {
+            rest = behind;
+            return Some(word);
+        }
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let word = &rest[..end];
+        rest = &rest[end..];
+        Some(word)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_on_one_file_are_recognised() {
+        for (command, expected) in [
+            ("cat src/oven.rs", Some(("read", "src/oven.rs"))),
+            (
+                "sed -n '1,200p' 'apps/(own)/use.ts'",
+                Some(("read", "apps/(own)/use.ts")),
+            ),
+            ("nl -ba src/oven.rs", Some(("read", "src/oven.rs"))),
+            ("head -n 20 README.md", Some(("read", "README.md"))),
+            (
+                "sed -i 's/hot/cold/' src/oven.rs",
+                Some(("edited", "src/oven.rs")),
+            ),
+            (
+                "cat <<'EOF' > tests/oven.py\nprint()\nEOF",
+                Some(("created", "tests/oven.py")),
+            ),
+            (
+                "apply_patch *** Begin Patch\n*** Update File: src/oven.rs\n@@\n-a\n+b",
+                Some(("edited", "src/oven.rs")),
+            ),
+            ("cat > a.py <<EOF\nx\nEOF\npython a.py", None),
+            (
+                "apply_patch <<P\n*** Begin Patch\n*** Add File: a\n+b\n*** End Patch\nP\ncargo test",
+                None,
+            ),
+            ("cat src/oven.rs | head", None),
+            ("cat a.rs b.rs", None),
+            ("sed 's/a/b/' a.rs", None),
+            ("make test", None),
+            ("cat", None),
+            ("cat src/*.rs", None),
+        ] {
+            assert_eq!(on_file(command), expected, "{command}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What has been said: whole texts, and words.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::candidates::Candidate;
+use crate::section::Section;
+use crate::statements::words_of;
+
+/// The texts and words of the entries that were chosen.
+#[derive(Default)]
+pub(super) struct Said {
+    /// In the form of [`plain`].
+    texts: BTreeSet<String>,
+    words: Words,
+}
+
+impl Said {
+    pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+        Self {
+            texts: texts.map(plain).collect(),
+            words: Words::default(),
+        }
+    }
+
+    pub(super) fn has(&self, plain: &str) -> bool {
+        !plain.is_empty() && self.texts.contains(plain)
+    }
+
+    /// Returns the numbers of an entry's words.
+    pub(super) fn words_of(&mut self, candidate: &Candidate<'_>) -> Vec<usize> {
+        self.words.of(candidate)
+    }
+
+    pub(super) fn say(&mut self, plain: &str, words: &[usize]) {
+        if !plain.is_empty() {
+            self.texts.insert(plain.to_owned());
+        }
+        self.words.say(words);
+    }
+
+    /// Returns from 0 to 1 how much of a text with these words is new.
+    pub(super) fn novelty(&self, words: &[usize]) -> f64 {
+        let new = self.words.new_among(words);
+        match words.len() {
+            0 => 1.0,
+            // Some words are always repeated.
+            all => (2.0 * new as f64 / all as f64).min(1.0),
+        }
+    }
+}
+
+/// Words by their numbers, and which of them were said.
+#[derive(Default)]
+struct Words {
+    numbers: BTreeMap<String, usize>,
+    said: Vec<bool>,
+}
+
+impl Words {
+    /// Returns the words of an entry in the user's or the model's own words. Other entries are made of the same few.
+    fn of(&mut self, candidate: &Candidate<'_>) -> Vec<usize> {
+        match candidate.section {
+            Section::Requests
+            | Section::Told
+            | Section::Said
+            | Section::Decisions
+            | Section::Open
+            | Section::Earlier => {}
+            _ => return Vec::new(),
+        }
+        let words = words_of(&candidate.text).into_iter();
+        words
+            .map(|word| {
+                let next = self.said.len();
+                let number = *self.numbers.entry(word).or_insert(next);
+                if number == next {
+                    self.said.push(false);
+                }
+                number
+            })
+            .collect()
+    }
+
+    fn say(&mut self, words: &[usize]) {
+        for word in words {
+            self.said[*word] = true;
+        }
+    }
+
+    fn new_among(&self, words: &[usize]) -> usize {
+        words.iter().filter(|word| !self.said[**word]).count()
+    }
+}
+
+/// Returns a text in lower case with one space for each run of white space, to recognise a text that is there already.
+/// Signs stay: `1.5` is not `15`, and `C++` is not `C#`.
+pub(super) fn plain(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").to_lowercase()
+}
