@@ -22,6 +22,9 @@ DOCUMENT = Path(__file__).with_name("fidelity.md")
 # A figure's name in JSON and in the head of a column.
 FIGURES = [
     ("recall", "recall"),
+    ("in-context", "in context"),
+    ("paths", "paths"),
+    ("state", "state"),
     ("far", "far"),
     ("arguments", "arguments"),
     ("instructions", "instructions"),
@@ -32,7 +35,7 @@ FIGURES = [
 ]
 
 # By which weights were set, and who is shown beside these sets and all others.
-TUNED_BY = ["aider-chat-history", "claude-code-agentcmd", "codex-rollouts", "pi-session"]
+TUNED_BY = ["claude-code-entire", "codex-rollouts", "mini-swe-agent", "tau-bench"]
 SHOWN_BY_WEIGHTS = ["tiered", "native:digest", "keep-last", "mask"]
 
 # What is wanted of `tiered`, by budget in thousandths, beside twice the far recall of keep-last.
