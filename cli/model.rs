@@ -8,7 +8,7 @@ use baler_host::{
     Strategy,
     model::{ModelGrant, ModelLimits, Price},
 };
-use baler_models::clients::{Client, KeySource, ModelChoice};
+use baler_models::clients::{Client, ClientBuilder, KeySource, ModelChoice};
 use clap::Args;
 
 use crate::arguments::GoalArguments;
@@ -60,11 +60,31 @@ pub(crate) struct ModelArguments {
     model_calls: Option<u32>,
 }
 
-fn amount(text: &str) -> Result<f64, String> {
+pub(crate) fn amount(text: &str) -> Result<f64, String> {
     text.parse()
         .ok()
         .filter(|amount: &f64| amount.is_finite() && *amount > 0.0)
         .ok_or_else(|| "give an amount above 0, such as 0.05".to_owned())
+}
+
+/// Begins a client of the model that an option names, with the key that another names. Both come with their options.
+pub(crate) fn builder(
+    (option, model): (&str, &str),
+    (key_option, key): (&str, Option<&str>),
+) -> Result<ClientBuilder, Failure> {
+    // Not by the parser of arguments, which repeats what is wrong: there may be a password in it.
+    let choice: ModelChoice = model
+        .parse()
+        .map_err(|error| Failure::wrong_use(anyhow!("{option}: {error}")))?;
+    let builder = Client::builder(choice);
+    let Some(key) = key else {
+        return Ok(builder);
+    };
+    // For the same reason: it may be the key.
+    let source: KeySource = key
+        .parse()
+        .map_err(|error| Failure::wrong_use(anyhow!("{key_option}: {error}")))?;
+    Ok(builder.key(source))
 }
 
 impl ModelArguments {
@@ -81,18 +101,10 @@ impl ModelArguments {
         let Some(model) = &self.model else {
             return Ok(None);
         };
-        // Not by the parser of arguments, which repeats what is wrong: there may be a password in it.
-        let choice: ModelChoice = model
-            .parse()
-            .map_err(|error| Failure::wrong_use(anyhow!("--model: {error}")))?;
-        let mut builder = Client::builder(choice);
-        if let Some(key) = &self.model_key {
-            // For the same reason: it may be the key.
-            let source: KeySource = key
-                .parse()
-                .map_err(|error| Failure::wrong_use(anyhow!("--model-key: {error}")))?;
-            builder = builder.key(source);
-        }
+        let mut builder = builder(
+            ("--model", model),
+            ("--model-key", self.model_key.as_deref()),
+        )?;
         if let Some(window) = self.model_window {
             builder = builder.context_window(window);
         }

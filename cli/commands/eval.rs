@@ -277,33 +277,7 @@ impl EvalCommand {
     }
 
     fn records(&self) -> Result<Vec<Recording>, Failure> {
-        let shown = self.corpus.display();
-        let corpus = Corpus::read(&self.corpus).ok_or_else(|| {
-            Failure::wrong_use(anyhow!(
-                "there is no folder `{shown}`; name a folder with recorded conversations"
-            ))
-        })?;
-        for (path, error) in &corpus.unreadable {
-            let text = format!("`{}` is left out: {error}", path.display());
-            Messages { quiet: false }.warn(&text);
-        }
-        let mut records = corpus.conversations;
-        if records.is_empty() {
-            return Err(Failure::wrong_use(anyhow!(
-                "no conversation was found in `{shown}`; `baler eval --help` lists what can be read"
-            )));
-        }
-        let mut sets: Vec<String> = records.iter().map(|record| record.set.clone()).collect();
-        sets.dedup();
-        if let Some(unknown) = self.set.iter().find(|set| !sets.contains(*set)) {
-            return Err(Failure::wrong_use(anyhow!(
-                "`{shown}` has no set called `{unknown}`; it has {}",
-                sets.join(", ")
-            )));
-        }
-        if !self.set.is_empty() {
-            records.retain(|record| self.set.contains(&record.set));
-        }
+        let mut records = recordings(&self.corpus, &self.set)?;
         if let Some(part) = self.part {
             let mut number = 0;
             records.retain(|_| {
@@ -343,6 +317,38 @@ impl EvalCommand {
         check_names(&strategies)?;
         Ok(strategies)
     }
+}
+
+/// Reads the recorded conversations of these sets, or of all if none is named. Warns of files that cannot be read.
+pub(super) fn recordings(folder: &Path, named: &[String]) -> Result<Vec<Recording>, Failure> {
+    let shown = folder.display();
+    let corpus = Corpus::read(folder).ok_or_else(|| {
+        Failure::wrong_use(anyhow!(
+            "there is no folder `{shown}`; name a folder with recorded conversations"
+        ))
+    })?;
+    for (path, error) in &corpus.unreadable {
+        let text = format!("`{}` is left out: {error}", path.display());
+        Messages { quiet: false }.warn(&text);
+    }
+    let mut records = corpus.conversations;
+    if records.is_empty() {
+        return Err(Failure::wrong_use(anyhow!(
+            "no conversation was found in `{shown}`; `baler eval --help` lists what can be read"
+        )));
+    }
+    let mut sets: Vec<String> = records.iter().map(|record| record.set.clone()).collect();
+    sets.dedup();
+    if let Some(unknown) = named.iter().find(|set| !sets.contains(*set)) {
+        return Err(Failure::wrong_use(anyhow!(
+            "`{shown}` has no set called `{unknown}`; it has {}",
+            sets.join(", ")
+        )));
+    }
+    if !named.is_empty() {
+        records.retain(|record| named.contains(&record.set));
+    }
+    Ok(records)
 }
 
 /// Rejects files in the folder of the recorded conversations.

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
-use baler_eval::corpus::{Corpus, Recording};
 use baler_eval::{Candidate, Goal, Mean, Score, Space, TuneOptions, Tuned, configs};
 use baler_host::conversation::tokenizers::Tokenizer;
 use baler_host::{Host, Pins};
@@ -13,7 +12,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
-use super::eval::{check_outside, notes, percent, threads};
+use super::eval::{check_outside, notes, percent, recordings, threads};
 use crate::arguments::SandboxArguments;
 use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
@@ -89,7 +88,7 @@ impl TuneCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
         let written = self.resume.iter().map(|file| ("--resume", file.clone()));
         check_outside(&self.corpus, written)?;
-        let records = self.records()?;
+        let records = recordings(&self.corpus, &self.set)?;
         let project = self.sandbox.project()?;
         let options = self.options(records.len());
         let settings = HostSettings {
@@ -130,25 +129,6 @@ impl TuneCommand {
         bar.finish_and_clear();
         output::words_in_full(&in_words(&tuned?, self.goal))?;
         Ok(Exit::Done)
-    }
-
-    fn records(&self) -> Result<Vec<Recording>, Failure> {
-        let shown = self.corpus.display();
-        let corpus = Corpus::read(&self.corpus).ok_or_else(|| {
-            Failure::wrong_use(anyhow!(
-                "there is no folder `{shown}`; name a folder with recorded conversations"
-            ))
-        })?;
-        let mut records = corpus.conversations;
-        if !self.set.is_empty() {
-            records.retain(|record| self.set.contains(&record.set));
-        }
-        if records.is_empty() {
-            return Err(Failure::wrong_use(anyhow!(
-                "no conversation was found in `{shown}`; `baler eval --help` lists what can be read"
-            )));
-        }
-        Ok(records)
     }
 
     fn options(&self, records: usize) -> TuneOptions {

@@ -135,7 +135,7 @@ impl Action {
             verbs: vec![(verb, 1)],
             names: Vec::new(),
             failed,
-            // What a file contains is no outcome.
+            // The contents of a file are not an outcome.
             answer: answer.filter(|_| kind == Kind::Command).and_then(outcome),
         }
     }
@@ -405,7 +405,7 @@ fn changed_names(texts: &[(&str, &str)], target: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns a label for a call: its path, its command, or the tool.
+/// Returns a label for a call: its path, its command, or the tool with its arguments.
 pub(super) fn label(tool: &str, arguments: &str) -> String {
     Action::of_call(tool, arguments, false, None).label()
 }

@@ -47,7 +47,7 @@ impl<'a> Candidates<'a> {
             oldest + (1.0 - oldest) * (-age / weights::AGEING).exp()
         };
         candidates.add_actions(facts, &aged);
-        let labels: BTreeSet<String> = candidates.actions.keys().cloned().collect();
+        let has_run = |action: &Action| candidates.actions.contains_key(&action.label());
         let mut add = |section, place, text: Cow<'a, str>, worth| {
             candidates.all.push(Candidate {
                 section,
@@ -59,6 +59,7 @@ impl<'a> Candidates<'a> {
         };
         let mut statements = Statements::of(facts, work);
         let newest = newest_error(facts).map(|(place, _)| place);
+        let mut requests = Vec::new();
         let mut repeated = 0;
         for (index, (place, fact)) in facts.iter().enumerate() {
             let place = *place;
@@ -95,12 +96,12 @@ impl<'a> Candidates<'a> {
                     };
                     add(Section::Rules, place, rule.into(), worth);
                 }
-                // Requests follow below.
-                Fact::Request(_) | Fact::Action(_) | Fact::Tasks(_) => {}
+                Fact::Request(request) => requests.push((place, request.as_str())),
+                // Actions are there already, tasks follow below.
+                Fact::Action(_) | Fact::Tasks(_) => {}
                 Fact::Done(line) => add(Section::Done, place, line.into(), own(weights::DONE)),
                 Fact::Said(said) => {
-                    let said =
-                        without_block_that_ran(said, |action| labels.contains(&action.label()));
+                    let said = without_block_that_ran(said, has_run);
                     if said.is_empty() {
                         continue;
                     }
@@ -162,7 +163,7 @@ impl<'a> Candidates<'a> {
             };
             add(Section::Tasks, place, task.into(), worth);
         }
-        candidates.add_requests(facts, work, &aged);
+        candidates.add_requests(&requests, work, &aged);
         candidates.leave_out_the_least();
         candidates
     }
@@ -197,31 +198,14 @@ impl<'a> Candidates<'a> {
 
     fn add_requests(
         &mut self,
-        facts: &[(usize, &'a Fact)],
+        requests: &[(usize, &'a str)],
         work: Work,
         aged: &dyn Fn(usize, f64) -> f64,
     ) {
-        let mut repeated = 0;
-        let mut requests = Vec::new();
-        for (place, fact) in facts {
-            match fact {
-                _ if repeated > 0 => repeated -= 1,
-                Fact::Statement {
-                    repeated: following,
-                    ..
-                } if work == Work::Chat => {
-                    repeated = *following;
-                }
-                Fact::Request(request) => requests.push((*place, request.as_str())),
-                _ => {}
-            }
-        }
-        let first = requests
-            .first()
-            .map(|(place, _)| *place)
-            .filter(|_| work != Work::Chat);
+        let first = requests.first().map(|(place, _)| *place);
+        let first = first.filter(|_| work != Work::Chat);
         let mut beginnings: BTreeSet<String> = BTreeSet::new();
-        for (place, request) in requests {
+        for &(place, request) in requests {
             // The request is already a block.
             let short = text::shorten_to_sentence(request, shares::SHORT_ENTRY);
             let worth = match Some(place) == first {

@@ -230,7 +230,7 @@ fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
 /// Calls `take` with each sentence of a text of the user as a rule, or with `None` if it is none. Returns whether
 /// all sentences were read.
 fn each_rule(text: &str, stop: &dyn Fn() -> bool, take: &mut dyn FnMut(Option<Fact>)) -> bool {
-    // The sentence before, if it is no rule itself.
+    // The sentence before, unless it is a rule itself.
     let mut before: Option<String> = None;
     each_in_context(stop, text, &mut |sentence| {
         let Some(strength) = rules::strength(sentence) else {

@@ -17,7 +17,7 @@ const READ: usize = 512 << 10;
 const LABEL: usize = 240;
 
 /// Most bytes of a label in a list.
-const SHOWN: usize = 60;
+pub(crate) const SHOWN: usize = 60;
 
 /// Label of names that an earlier summary contains without a label.
 const EARLIER: &str = "earlier";

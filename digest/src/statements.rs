@@ -1,7 +1,7 @@
 //! Recognises what matters in a conversation without tools: what the user states, as opposed to small talk.
 //!
-//! A message gets the probability that it states something, from signs that a list of words, its form and its
-//! place among the other messages give: a logistic regression with the weights of [`SIGNS`]. They were fitted
+//! A logistic regression estimates the probability that a message states something, from its words, its form and
+//! the words that it shares with other messages. The weights ([`SIGNS`]) were fitted
 //! on generated chats (`tests/generated/wording/development`), and measured on others whose wording was written
 //! independently.
 
@@ -65,7 +65,7 @@ pub(super) struct Talk {
 
 impl Talk {
     pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
-        // A text that is repeated word for word is no more about something.
+        // Repeating a text word for word does not make its words more important.
         let distinct: BTreeSet<&str> = texts.collect();
         let mut talk = Self {
             messages: BTreeMap::new(),
@@ -117,9 +117,14 @@ impl Talk {
         corrected
     }
 
-    /// Returns the words of a text that are not in most messages.
+    /// Returns the most messages that can have a word which is about something.
+    fn most_messages(&self) -> usize {
+        (self.number as f64 * COMMON).max(2.0) as usize
+    }
+
+    /// Returns the words of a text that are not common.
     fn telling_words(&self, text: &str) -> BTreeSet<String> {
-        let most = (self.number as f64 * COMMON).max(2.0) as usize;
+        let most = self.most_messages();
         let mut words = words_of(text);
         words.retain(|word| {
             self.messages
@@ -170,7 +175,7 @@ impl Talk {
 
     /// Returns how many words of a text are in other messages as well, and not in most.
     fn shared_words(&self, text: &str) -> usize {
-        let most = (self.number as f64 * COMMON).max(2.0) as usize;
+        let most = self.most_messages();
         let words = words_of(text);
         let shared = words.iter().filter(|word| {
             let messages = self.messages.get(*word).copied().unwrap_or(0);
@@ -255,7 +260,7 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// Whether a text in Chinese or Japanese has a number in words, with what it counts.
+    /// Whether a text in Chinese or Japanese contains a number written in words.
     fn has_spelled_number(&self) -> bool {
         let is_number = |c: &char| "一二三四五六七八九十百千万両两".contains(*c);
         let characters: Vec<char> = self.text.chars().collect();

@@ -315,7 +315,7 @@ fn reading_stops_within_a_unit_and_within_each_of_its_texts() {
     }
 }
 
-/// A digest of units, each of one part, within so many tokens.
+/// A digest of units of one part each, within this many tokens.
 fn digest_of(units: Vec<Part<'_>>, work: Work, tokens: u32) -> String {
     let mut notes = Notes::default();
     notes.set_work(work);

@@ -55,7 +55,7 @@ pub(crate) const CONCLUSION: f64 = 5.0;
 /// Of what the model said along with a call.
 pub(crate) const SAID: f64 = 1.5;
 
-/// How much of these is left in a conversation without tools.
+/// How much of the last two is left in a conversation without tools.
 pub(crate) const MODEL_IN_CHAT: f64 = 0.05;
 
 /// Of an error that surely is one, besides the last; and of the newest line that may be one.

@@ -1,4 +1,4 @@
-//! Writes the text of a digest from facts: what matters most gets its share of the tokens first.
+//! Writes the text of a digest from facts: the last error and the rules first, then what adds most for its tokens.
 
 use std::collections::BTreeSet;
 

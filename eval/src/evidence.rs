@@ -61,7 +61,7 @@ impl Evidence {
         if self.is_empty() {
             return None;
         }
-        let names = names_in(text);
+        let names = names::all(text);
         let is_kept = |named: &NamedMessage| named.is_in(text, &names);
         let kept: HashSet<usize> = self
             .named
@@ -95,7 +95,7 @@ impl Evidence {
 impl NamedMessage {
     fn of(message: &Message) -> Self {
         let texts: Vec<String> = message.texts().map(str::to_owned).collect();
-        let names = texts.iter().flat_map(|text| names_in(text)).collect();
+        let names = texts.iter().flat_map(|text| names::all(text)).collect();
         Self { texts, names }
     }
 
@@ -109,14 +109,6 @@ impl NamedMessage {
         let kept = self.names.intersection(names).count();
         !self.names.is_empty() && kept as f64 / self.names.len() as f64 >= MIN_NAMES
     }
-}
-
-fn names_in(text: &str) -> HashSet<Name> {
-    let mut names = HashSet::new();
-    names::each(text, |kind, name| {
-        names.insert((kind, name.to_owned()));
-    });
-    names
 }
 
 /// Whether a normalized text contains the answer outside of outdated values: if `Rome Street` is outdated,

@@ -78,14 +78,7 @@ pub async fn explain(
 }
 
 fn lost(case: &Case, method: &str, shown: &Shown, text: &mut String) {
-    let found = |text: &str| {
-        let mut found = std::collections::HashSet::new();
-        names::each(text, |kind, name| {
-            found.insert((kind, name.to_owned()));
-        });
-        found
-    };
-    let (all, in_context) = (found(&shown.text), found(&shown.in_context));
+    let (all, in_context) = (names::all(&shown.text), names::all(&shown.in_context));
     let kept = case
         .needed
         .iter()

@@ -30,6 +30,7 @@ mod search;
 mod state;
 mod statistics;
 mod table;
+mod threads;
 mod tune;
 mod unseen;
 

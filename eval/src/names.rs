@@ -1,5 +1,6 @@
 //! Finds names in texts: paths, ids, identifiers and numbers. Recall counts those that are used later.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -77,6 +78,15 @@ pub(crate) fn each<'a>(text: &'a str, mut take: impl FnMut(NameKind, &'a str)) {
             take(NameKind::Number, found.as_str());
         }
     }
+}
+
+/// Returns all names in a text.
+pub(crate) fn all(text: &str) -> HashSet<Name> {
+    let mut names = HashSet::new();
+    each(text, |kind, name| {
+        names.insert((kind, name.to_owned()));
+    });
+    names
 }
 
 #[cfg(test)]

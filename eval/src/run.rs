@@ -17,6 +17,7 @@ use crate::corpus::Recording;
 use crate::fingerprint::RunFingerprint;
 use crate::measure::{Measurement, Scorer};
 use crate::options::Options;
+use crate::threads;
 
 /// The figures of one conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -137,18 +138,7 @@ impl Evaluation {
                 results.push(result);
             }
         };
-        std::thread::scope(|scope| -> anyhow::Result<()> {
-            let threads: Vec<_> = (0..options.threads.max(1))
-                .map(|_| scope.spawn(work))
-                .collect();
-            for thread in threads {
-                match thread.join() {
-                    Ok(done) => done?,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            Ok(())
-        })?;
+        threads::run(options.threads, work)?;
         let mut results = results
             .into_inner()
             .unwrap_or_else(std::sync::PoisonError::into_inner);

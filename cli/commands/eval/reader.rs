@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use baler_eval::corpus::Recording;
 use baler_eval::{Options, ReaderFolder, ReaderOptions, ReaderScore};
 use baler_host::model::{Model, Question};
 use baler_host::{Host, Strategy};
 use baler_models::Price;
-use baler_models::clients::{Client, KeySource, ModelChoice};
+use baler_models::clients::Client;
 use clap::Args;
 
 use crate::exit::Failure;
+use crate::model;
 use crate::output::{self, Messages};
 
 /// The folder of a model's test, if none is named.
@@ -49,7 +50,7 @@ pub(super) struct ReaderArguments {
     reader_price: Option<Price>,
 
     /// Ask no more once the reader has cost this much, in the currency of --reader-price
-    #[arg(long, value_name = "AMOUNT", requires = "reader_price", value_parser = amount)]
+    #[arg(long, value_name = "AMOUNT", requires = "reader_price", value_parser = model::amount)]
     reader_cost: Option<f64>,
 
     /// The most conversations to ask about
@@ -59,13 +60,6 @@ pub(super) struct ReaderArguments {
     /// The number of questions about each conversation
     #[arg(long, value_name = "N", default_value_t = ReaderOptions::default().questions, value_parser = count)]
     reader_questions: usize,
-}
-
-fn amount(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|amount: &f64| amount.is_finite() && *amount > 0.0)
-        .ok_or_else(|| "give an amount above 0, such as 0.05".to_owned())
 }
 
 fn count(text: &str) -> Result<usize, String> {
@@ -92,7 +86,7 @@ impl ReaderArguments {
         records: &[Recording],
         options: &Options,
     ) -> Result<(), Failure> {
-        let model = self
+        let reader = self
             .reader
             .as_deref()
             .map(|name| self.client(name))
@@ -102,8 +96,8 @@ impl ReaderArguments {
             questions: self.reader_questions,
         };
         let test = ReaderFolder::write(folder, host, strategies, records, options, asked).await?;
-        if let Some(model) = &model {
-            self.ask(model, &test).await?;
+        if let Some(reader) = &reader {
+            self.ask(reader, &test).await?;
         }
         let scores = test.scores()?;
         output::words_in_full(&table(&scores))?;
@@ -119,17 +113,10 @@ impl ReaderArguments {
     }
 
     fn client(&self, name: &str) -> Result<Client, Failure> {
-        // Not by the parser of arguments, which repeats what is wrong: there may be a password in it.
-        let choice: ModelChoice = name
-            .parse()
-            .map_err(|error| Failure::wrong_use(anyhow!("--reader: {error}")))?;
-        let mut builder = Client::builder(choice);
-        if let Some(key) = &self.reader_key {
-            let source: KeySource = key
-                .parse()
-                .map_err(|error| Failure::wrong_use(anyhow!("--reader-key: {error}")))?;
-            builder = builder.key(source);
-        }
+        let mut builder = model::builder(
+            ("--reader", name),
+            ("--reader-key", self.reader_key.as_deref()),
+        )?;
         if let Some(price) = self.reader_price {
             builder = builder.price(price);
         }
@@ -139,7 +126,7 @@ impl ReaderArguments {
     }
 
     /// Asks about all sheets without answers, until the cost is reached.
-    async fn ask(&self, model: &Client, test: &ReaderFolder) -> anyhow::Result<()> {
+    async fn ask(&self, reader: &Client, test: &ReaderFolder) -> anyhow::Result<()> {
         let mut spent = 0.0;
         for sheet in test.open_sheets()? {
             if self.reader_cost.is_some_and(|most| spent >= most) {
@@ -147,9 +134,9 @@ impl ReaderArguments {
                 Messages { quiet: false }.warn(&text);
                 break;
             }
-            let tokens = model.info().max_output_tokens.min(ANSWERS);
+            let tokens = reader.info().max_output_tokens.min(ANSWERS);
             let question = Question::new(&*sheet.text, tokens);
-            let answer = model
+            let answer = reader
                 .ask(&question, TIME, &|| true)
                 .await
                 .context("the reader did not answer; run this again to go on")?;

@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::worths::Worths;
 use crate::actions::Action;
-use crate::names::{LostName, WeightedNames};
+use crate::names::{LostName, SHOWN, WeightedNames};
 use crate::section::Section;
 use crate::writer::Writer;
 use crate::{shares, weights};
 
-/// Bytes between two names of a list, and most bytes of a label.
+/// Bytes between two names of a list.
 const BETWEEN: usize = 2;
-const LABEL: f64 = 60.0;
 
 /// The names that are chosen so far, and those that are next.
 pub(super) struct Listing<'l, 'a> {
@@ -67,7 +66,7 @@ impl<'l, 'a> Listing<'l, 'a> {
         };
         let label = match self.labels.contains(&first.label) {
             true => 0.0,
-            false => (self.names.label(first.label).len() as f64).min(LABEL),
+            false => self.names.label(first.label).len().min(SHOWN) as f64,
         };
         let needed = tokens(first.name.len() as f64 + label);
         if needed > room {
@@ -88,7 +87,7 @@ impl<'l, 'a> Listing<'l, 'a> {
     }
 }
 
-/// Estimates the tokens of a name of so many bytes in a list.
+/// Estimates the tokens of a name with this many bytes in a list.
 fn tokens(bytes: f64) -> f64 {
     (bytes + BETWEEN as f64) / shares::NAMES_BYTES_PER_TOKEN
 }

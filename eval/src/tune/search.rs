@@ -13,8 +13,9 @@ use crate::cases;
 use crate::corpus::Recording;
 use crate::measure::Scorer;
 use crate::options::Options;
+use crate::threads;
 
-/// Of the configs that were compared, one in so many is compared on so many times the conversations.
+/// Each round keeps one in three configs, and compares those on three times as many conversations.
 const ETA: usize = 3;
 
 /// The fewest conversations on which configs are compared, and the most configs that are measured on all.
@@ -155,18 +156,7 @@ impl Search<'_> {
             }
             Ok(())
         };
-        std::thread::scope(|scope| -> anyhow::Result<()> {
-            let threads: Vec<_> = (0..self.options.threads.max(1))
-                .map(|_| scope.spawn(run))
-                .collect();
-            for thread in threads {
-                match thread.join() {
-                    Ok(done) => done?,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            Ok(())
-        })?;
+        threads::run(self.options.threads, run)?;
         let found = found
             .into_inner()
             .unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -8,7 +8,7 @@ const MULTIPLES: [f64; 4] = [0.25, 0.5, 2.0, 4.0];
 /// Values of a number without a default, evenly between its bounds.
 const STEPS: usize = 5;
 
-/// Bounds of a number are far apart if one is so many times the other.
+/// Bounds of a number are far apart from this ratio on.
 const WIDE: f64 = 1_000.0;
 
 /// What can be searched of a schema.
