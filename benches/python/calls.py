@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ROUNDS = 15
+ROUNDS = 41
 BYTES = 1_000_000
 
 

@@ -26,6 +26,9 @@ use crate::result::NativeResult;
 use crate::running::{self, Cancel};
 use crate::strategy::NativeStrategy;
 
+/// Bytes up to which a conversation is read in the thread that asks, since that takes less time than signals wait anyway.
+const READ_AT_ONCE: usize = 2 << 20;
+
 /// Reads conversations, loads strategies and runs compactions.
 #[pyclass(frozen, module = "baler._baler")]
 #[derive(Debug)]
@@ -137,14 +140,19 @@ impl NativeHost {
     ) -> PyResult<NativeConversation> {
         let format = format.map(format_named).transpose()?;
         let document = bytes_of(document)?;
-        running::run(py, cancel, || {
+        let is_short = document.len() <= READ_AT_ONCE;
+        let work = || {
             let options = ReadOptions::default()
                 .with_format(format)
                 .with_used(used)
                 .with_deadline(cancel.deadline());
             let read = self.live()?.host.read_with(document, options);
             read.map(NativeConversation).map_err(|error| error.raise())
-        })
+        };
+        if is_short {
+            return py.detach(work);
+        }
+        running::run(py, cancel, work)
     }
 
     /// Compacts a conversation with the strategies of `chain`, in order.

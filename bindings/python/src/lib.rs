@@ -17,6 +17,10 @@ mod strategy;
 
 use pyo3::prelude::*;
 
+/// Conversations are built in one thread and dropped in another, which makes the system's allocator slow.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Native part of the package `baler`. Use `baler` instead: nothing here is stable.
 #[pymodule]
 mod _baler {

@@ -102,19 +102,20 @@ class Compaction:
     def __init__(self, before: Read, native: NativeResult) -> None:
         self._before = before
         self._native = native
-        #: Where each message of the result comes from.
-        self.changes: list[Change] = []
         items = before.items
-        messages: list[Any] = []
-        for kind, index, text in native.messages:
-            self.changes.append(Change(cast(Literal["kept", "changed", "inserted"], kind), index))
-            if items is None:
-                continue
-            # What is kept is the same object, so nothing that only Python knows of it is lost.
-            messages.append(items[index] if text is None and index is not None else json.loads(text or "null"))
         if items is not None:
-            # Takes the place of the property of this name.
-            self.__dict__["messages"] = messages
+            # What is kept is the same object, so nothing that only Python knows of it is lost. Takes the place of the
+            # property of this name.
+            self.__dict__["messages"] = [
+                items[index] if text is None and index is not None else json.loads(text or "null")
+                for _, index, text in native.messages
+            ]
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """Where each message of the result comes from."""
+        kinds = cast(list[tuple[Literal["kept", "changed", "inserted"], int | None, str | None]], self._native.messages)
+        return [Change(kind, index) for kind, index, _ in kinds]
 
     @property
     def is_compacted(self) -> bool:
