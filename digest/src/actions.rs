@@ -1,10 +1,13 @@
 //! What the agent did, read from its tool calls, whatever the names of the tools.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::changes;
 use super::commands;
+use super::errors;
 use super::scan;
 use super::text;
 use super::verbs::{CALLED, known, verb};
@@ -45,6 +48,13 @@ enum Kind {
     Call,
 }
 
+/// What a call did, and what it changed if it edited a file.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) action: Action,
+    pub(super) changes: Vec<String>,
+}
+
 /// Names of arguments that hold a path, and of those that hold a command.
 const PATHS: &[&str] = &[
     "path",
@@ -61,9 +71,46 @@ const PATHS: &[&str] = &[
 const COMMANDS: &[&str] = &["command", "cmd", "script", "commands"];
 
 impl Action {
+    /// Reads a call of `tool`; `answer` is its output, if known.
+    pub(super) fn read(tool: &str, arguments: &str, failed: bool, answer: Option<&str>) -> Call {
+        let value = text::parsed(arguments).unwrap_or(Value::Null);
+        let action = Self::of_value(tool, &value, failed, answer);
+        let mut changes = Vec::new();
+        if action.has_edited() {
+            let command = command_of(&value);
+            let command = command.as_deref().map(without_shell);
+            changes.extend(command.and_then(|it| changes::of_command(&action.target, it)));
+            changes.extend(changes::of_call(&action.target, &value));
+        }
+        Call { action, changes }
+    }
+
+    /// Reads a shell command that ran; `answer` is its output, if known.
+    pub(super) fn read_command(command: &str, failed: bool, answer: Option<&str>) -> Call {
+        let action = Self::of_command(command, failed, answer);
+        let change = match action.has_edited() {
+            true => changes::of_command(&action.target, command),
+            false => None,
+        };
+        Call {
+            changes: change.into_iter().collect(),
+            action,
+        }
+    }
+
+    /// Whether it edited a file.
+    fn has_edited(&self) -> bool {
+        let is_edit = self.verbs.iter().any(|(verb, _)| *verb == "edited");
+        is_edit && !self.failed && self.kind == Kind::Path
+    }
+
     /// Creates the action of a call of `tool`; `answer` is its output, if known.
     pub(super) fn of_call(tool: &str, arguments: &str, failed: bool, answer: Option<&str>) -> Self {
         let value = text::parsed(arguments).unwrap_or(Value::Null);
+        Self::of_value(tool, &value, failed, answer)
+    }
+
+    fn of_value(tool: &str, value: &Value, failed: bool, answer: Option<&str>) -> Self {
         let members = value.as_object().into_iter().flatten();
         let texts: Vec<(&str, &str)> = members
             .filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
@@ -75,14 +122,8 @@ impl Action {
                 .map(|(_, value)| *value)
         };
         let path = named(PATHS).filter(|path| path.len() <= 400 && !path.contains('\n'));
-        // A command is a string, or a list of its words.
-        let listed = value
-            .as_object()
-            .into_iter()
-            .flatten()
-            .find(|(name, value)| value.is_array() && is_named(name, COMMANDS))
-            .map(|(_, words)| joined(words));
-        let command = named(COMMANDS).or(listed.as_deref()).map(without_shell);
+        let command = command_of(value);
+        let command = command.as_deref().map(without_shell);
         let new = |target, kind, verb| Self {
             target,
             kind,
@@ -114,7 +155,7 @@ impl Action {
                 answer: answer
                     .filter(|answer| answer.len() <= ANSWER && !answer.trim().is_empty())
                     .map(|answer| text::line(answer, ANSWER)),
-                ..new(call(tool, &value), Kind::Call, CALLED)
+                ..new(call(tool, value), Kind::Call, CALLED)
             },
         };
         if action.kind == Kind::Path && !action.is_read_only() {
@@ -136,7 +177,12 @@ impl Action {
             names: Vec::new(),
             failed,
             // The contents of a file are not an outcome.
-            answer: answer.filter(|_| kind == Kind::Command).and_then(outcome),
+            answer: answer
+                .filter(|_| kind == Kind::Command)
+                .and_then(|answer| match failed {
+                    true => error(answer).or_else(|| outcome(answer)),
+                    false => outcome(answer),
+                }),
         }
     }
 
@@ -230,6 +276,21 @@ impl Action {
         }
     }
 
+    /// Returns the outcome, if it is known.
+    pub(super) fn outcome(&self) -> Option<&str> {
+        self.answer.as_deref()
+    }
+
+    /// Returns the path of the file that it changed.
+    pub(super) fn edited_file(&self) -> Option<&str> {
+        self.file().filter(|_| !self.is_read_only() && !self.failed)
+    }
+
+    /// Returns the path of the file that it is about.
+    pub(super) fn file(&self) -> Option<&str> {
+        (self.kind == Kind::Path).then_some(&*self.target)
+    }
+
     /// Returns the number of names that it states by itself.
     pub(super) const fn names(&self) -> usize {
         self.names.len()
@@ -305,6 +366,23 @@ pub(super) fn merged<'a>(
     merged
 }
 
+/// Returns the command in the arguments of a call: a string, or a list of its words.
+fn command_of(arguments: &Value) -> Option<Cow<'_, str>> {
+    let members = arguments.as_object()?;
+    let mut named = members.iter().filter(|(name, _)| is_named(name, COMMANDS));
+    let text = named
+        .clone()
+        .filter_map(|(_, value)| value.as_str())
+        .find(|text| !text.is_empty());
+    match text {
+        Some(text) => Some(Cow::Borrowed(text)),
+        None => {
+            let (_, words) = named.find(|(_, value)| value.is_array())?;
+            Some(Cow::Owned(joined(words)))
+        }
+    }
+}
+
 /// Joins a list of words to one command.
 fn joined(words: &Value) -> String {
     let words = words.as_array().into_iter().flatten();
@@ -378,6 +456,12 @@ fn outcome(output: &str) -> Option<String> {
     let lower = last.to_ascii_lowercase();
     let sums_up = last.len() <= OUTCOME && SUMS.iter().any(|sign| lower.contains(sign));
     sums_up.then(|| text::line(last, OUTCOME))
+}
+
+/// Returns the last line of the output of a failed command that mentions an error, if it is short.
+fn error(output: &str) -> Option<String> {
+    let mut lines = errors::lines(output).into_iter();
+    lines.next().filter(|line| line.len() <= OUTCOME)
 }
 
 /// Returns the most frequent names in the texts of a change, in the order of their first occurrence.

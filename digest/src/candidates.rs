@@ -4,17 +4,21 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::actions::{Action, merged};
-use super::facts::{Evidence, Fact};
+use super::facts::{Evidence, Fact, announces};
+use super::gist::Longer;
 use super::priority::{list, newest_error, newest_tasks};
 use super::rules::{Strength, changes_goal};
 use super::section::Section;
 use super::shell_blocks::without_block_that_ran;
 use super::statements::Talk;
 use super::work::Work;
-use super::{shares, text, weights};
+use super::{outdated, shares, text, weights};
 
 /// Most candidates. Recordings of 10 MB have a tenth of it.
 const MOST: usize = 10_000;
+
+/// Most sentences of a message that are looked for in the whole of it.
+const SENTENCES: usize = 20;
 
 /// An entry that may be chosen.
 #[derive(Debug)]
@@ -25,8 +29,10 @@ pub(super) struct Candidate<'a> {
     pub(super) text: Cow<'a, str>,
     /// Its own worth (`weights.rs`), without that of its names.
     pub(super) worth: f64,
-    /// The whole text, of which `text` is the beginning.
-    pub(super) whole: Option<&'a str>,
+    /// Longer forms of the text.
+    pub(super) longer: Option<Longer<'a>>,
+    /// The place of the first sentence that is quoted from the same message.
+    pub(super) from: usize,
 }
 
 /// All entries that may be chosen, and the actions to which names can be attached.
@@ -47,6 +53,10 @@ impl<'a> Candidates<'a> {
             oldest + (1.0 - oldest) * (-age / weights::AGEING).exp()
         };
         candidates.add_actions(facts, &aged);
+        let actions = candidates.actions.values();
+        let outcomes: BTreeSet<String> = actions
+            .filter_map(|(_, action)| Some(action.outcome()?.to_owned()))
+            .collect();
         let has_run = |action: &Action| candidates.actions.contains_key(&action.label());
         let mut add = |section, place, text: Cow<'a, str>, worth| {
             candidates.all.push(Candidate {
@@ -54,12 +64,23 @@ impl<'a> Candidates<'a> {
                 place,
                 text,
                 worth,
-                whole: None,
+                longer: None,
+                from: place,
             });
         };
+        // Services return other records by the same names.
+        let outdated = match work {
+            Work::Coding => outdated::values(facts),
+            _ => BTreeSet::new(),
+        };
         let mut statements = Statements::of(facts, work);
+        let newest_conclusions = match work {
+            Work::Chat => [None; 2],
+            _ => newest_conclusions(facts),
+        };
         let newest = newest_error(facts).map(|(place, _)| place);
         let mut requests = Vec::new();
+        let mut told = Vec::new();
         let mut repeated = 0;
         for (index, (place, fact)) in facts.iter().enumerate() {
             let place = *place;
@@ -92,26 +113,68 @@ impl<'a> Candidates<'a> {
                 Fact::Rule(strength, rule) => {
                     let worth = match strength {
                         Strength::Rule => weights::RULE,
-                        Strength::Wish => weights::WISH,
+                        Strength::Wish | Strength::Remark => weights::WISH,
                     };
-                    add(Section::Rules, place, rule.into(), worth);
+                    add(strength.section(), place, rule.into(), worth);
                 }
-                Fact::Request(request) => requests.push((place, request.as_str())),
+                Fact::Request(request) if asks_nothing(request) => {}
+                Fact::Request(request) => {
+                    let from = first_of_message(facts, index, &is_of_user);
+                    requests.push((place, from, request.as_str()));
+                }
+                Fact::Heard(line) | Fact::Mentioned(line) => {
+                    if work != Work::Chat && !asks_nothing(line) {
+                        add(Section::Kept, place, line.into(), weights::HEARD);
+                    }
+                }
                 // Actions are there already, tasks follow below.
                 Fact::Action(_) | Fact::Tasks(_) => {}
+                Fact::Changed(line) => {
+                    add(Section::Done, place, line.into(), own(weights::CHANGED));
+                }
                 Fact::Done(line) => add(Section::Done, place, line.into(), own(weights::DONE)),
-                Fact::Said(said) => {
-                    let said = without_block_that_ran(said, has_run);
-                    if said.is_empty() {
+                Fact::Said {
+                    text,
+                    gist,
+                    ends_turn,
+                } => {
+                    let said = without_block_that_ran(text, has_run);
+                    let has_run = matches!(said, Cow::Owned(_));
+                    let only_announces = has_run && !said.contains('\n') && announces(&said);
+                    if said.is_empty() || only_announces {
                         continue;
                     }
-                    let worth = if said.len() > shares::SHORT_ENTRY || said.contains('\n') {
-                        weights::CONCLUSION
-                    } else {
-                        weights::SAID
+                    let answers = *ends_turn && work != Work::Chat && !has_run;
+                    let worth = match answers || is_long(&said) {
+                        true if newest_conclusions.contains(&Some(place)) => {
+                            weights::CONCLUSION * weights::NEWEST_CONCLUSION
+                        }
+                        true => weights::CONCLUSION,
+                        false => weights::SAID,
                     };
                     let worth = of_model(worth, &said);
-                    add(Section::Said, place, said, worth);
+                    let (text, longer) = match gist {
+                        Some(gist) if said.len() > gist.len() => {
+                            (Cow::Borrowed(&**gist), Some(Longer::of(said)))
+                        }
+                        _ => (said, None),
+                    };
+                    told.push(Candidate {
+                        section: Section::Said,
+                        place,
+                        text,
+                        worth,
+                        longer,
+                        from: first_of_message(facts, index, &is_of_model),
+                    });
+                }
+                Fact::Thought(line) => {
+                    add(
+                        Section::Thoughts,
+                        place,
+                        line.into(),
+                        of_line(weights::THOUGHT, line),
+                    );
                 }
                 Fact::Decision(line) => {
                     add(
@@ -126,6 +189,9 @@ impl<'a> Candidates<'a> {
                     evidence: Evidence::Sure,
                 } => {
                     let line = text::line(line, shares::SHORT_ENTRY);
+                    if outcomes.contains(&line) {
+                        continue;
+                    }
                     add(Section::Errors, place, line.into(), own(weights::ERROR));
                 }
                 // It may be source code or pasted text, except the newest.
@@ -133,17 +199,14 @@ impl<'a> Candidates<'a> {
                     add(Section::Errors, place, line.into(), weights::NEWEST_ERROR);
                 }
                 Fact::Error { .. } => {}
-                Fact::Value { number, line } => {
+                Fact::Value { .. } if outdated.contains(&place) => {}
+                Fact::Value { number, line, .. } => {
                     let worth = if *number == 0 { weights::VALUES } else { 0.0 };
                     add(Section::Values, place, line.into(), own(worth));
                 }
                 Fact::Open(line) => {
-                    add(
-                        Section::Open,
-                        place,
-                        line.into(),
-                        weights::OPEN * aged(place, 0.0) * telling(line),
-                    );
+                    let worth = weights::OPEN * aged(place, 0.0) * telling(line);
+                    add(Section::Open, place, line.into(), worth);
                 }
                 Fact::Earlier(line) => {
                     add(
@@ -163,6 +226,7 @@ impl<'a> Candidates<'a> {
             };
             add(Section::Tasks, place, task.into(), worth);
         }
+        candidates.all.extend(told);
         candidates.add_requests(&requests, work, &aged);
         candidates.leave_out_the_least();
         candidates
@@ -190,7 +254,8 @@ impl<'a> Candidates<'a> {
                 place,
                 text: action.line().into(),
                 worth: action.worth() * aged(place, weights::OLD),
-                whole: None,
+                longer: None,
+                from: place,
             });
             self.actions.insert(action.label(), (place, action));
         }
@@ -198,14 +263,14 @@ impl<'a> Candidates<'a> {
 
     fn add_requests(
         &mut self,
-        requests: &[(usize, &'a str)],
+        requests: &[(usize, usize, &'a str)],
         work: Work,
         aged: &dyn Fn(usize, f64) -> f64,
     ) {
-        let first = requests.first().map(|(place, _)| *place);
+        let first = requests.first().map(|(place, ..)| *place);
         let first = first.filter(|_| work != Work::Chat);
         let mut beginnings: BTreeSet<String> = BTreeSet::new();
-        for &(place, request) in requests {
+        for &(place, from, request) in requests {
             // The request is already a block.
             let short = text::shorten_to_sentence(request, shares::SHORT_ENTRY);
             let worth = match Some(place) == first {
@@ -219,7 +284,10 @@ impl<'a> Candidates<'a> {
             } else {
                 Cow::Borrowed(request)
             };
-            let is_whole = matches!(short, Cow::Borrowed(_));
+            let longer = match short {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(_) => Some(Longer::whole(request.into())),
+            };
             self.all.push(Candidate {
                 section: Section::Requests,
                 place,
@@ -229,7 +297,8 @@ impl<'a> Candidates<'a> {
                 } else {
                     worth
                 },
-                whole: (!is_whole).then_some(request),
+                longer,
+                from,
             });
         }
     }
@@ -292,6 +361,51 @@ impl Statements {
 
 /// What is written behind a statement that a later one corrects.
 const CORRECTED: &str = " (corrected later)";
+
+/// Returns the places of the newest conclusion, and of the last one before the newest request.
+fn newest_conclusions(facts: &[(usize, &Fact)]) -> [Option<usize>; 2] {
+    let last = |facts: &[(usize, &Fact)]| {
+        facts.iter().rev().find_map(|(place, fact)| match fact {
+            Fact::Said {
+                text, ends_turn, ..
+            } if *ends_turn || is_long(text) => Some(*place),
+            _ => None,
+        })
+    };
+    let is_request = |(_, fact): &(usize, &Fact)| matches!(fact, Fact::Request(_));
+    let request = facts.iter().rposition(is_request).unwrap_or(0);
+    [last(facts), last(&facts[..request])]
+}
+
+/// Whether the model said more than it mostly does along with a call.
+fn is_long(said: &str) -> bool {
+    said.len() > shares::SHORT_ENTRY || said.contains('\n')
+}
+
+/// Returns the place of the first of the facts directly before `index` that `is_part` says are of the same message.
+fn first_of_message(
+    facts: &[(usize, &Fact)],
+    index: usize,
+    is_part: &dyn Fn(&Fact) -> bool,
+) -> usize {
+    let before = facts[..index].iter().rev().take(SENTENCES);
+    let part = before.take_while(|(_, fact)| is_part(fact)).last();
+    part.unwrap_or(&facts[index]).0
+}
+
+const fn is_of_model(fact: &Fact) -> bool {
+    matches!(fact, Fact::Decision(_) | Fact::Open(_))
+}
+
+const fn is_of_user(fact: &Fact) -> bool {
+    matches!(fact, Fact::Rule(..))
+}
+
+/// Whether a request is only signs, or a command of the program in which it was written: `/model`.
+pub(super) fn asks_nothing(request: &str) -> bool {
+    let is_command = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '-');
+    !request.chars().any(char::is_alphanumeric) || request.strip_prefix('/').is_some_and(is_command)
+}
 
 /// Returns from 0 to 1 how much a line can say by its length.
 fn telling(line: &str) -> f64 {

@@ -42,6 +42,16 @@ pub(super) fn on_file(command: &str) -> Option<(&'static str, &str)> {
     paths.next().is_none().then_some((verb, *path))
 }
 
+/// Returns the script of a command `sed -i` on one file.
+pub(super) fn sed_script(command: &str) -> Option<&str> {
+    let mut words = words(command);
+    if words.next() != Some("sed") || !words.next()?.starts_with("-i") {
+        return None;
+    }
+    // On some systems, `-i` takes an ending for a copy, which is mostly empty.
+    words.find(|word| !word.is_empty() && !word.starts_with('-'))
+}
+
 /// Returns the first file of a patch, if it is the only one.
 fn patched(command: &str) -> Option<(&'static str, &str)> {
     let mut found = command.lines().filter_map(|line| {

@@ -55,7 +55,7 @@ pub(super) fn needed(facts: &[(usize, &Fact)], limit: u32, costs: &mut Costs<'_>
     let mut needed = 0u32;
     let mut seen = BTreeSet::new();
     if let Some((_, line)) = last_error(facts) {
-        needed += costs.of_heading(Section::Errors) + costs.of(line);
+        needed += costs.of_heading(Section::Errors) + costs.of(&Section::Errors.labelled(line));
     }
     for (_, fact) in facts {
         if let Fact::Rule(Strength::Rule, rule) = fact

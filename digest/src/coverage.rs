@@ -13,11 +13,12 @@ pub(super) use listing::write_names;
 
 use super::candidates::Candidates;
 use super::names::{LostName, WeightedNames};
+use super::section::Section;
 use super::shares;
 use super::writer::Writer;
 use listing::Listing;
 use queue::{Entry, Queue};
-use said::Said;
+use said::{Said, plain};
 use worths::Worths;
 
 /// Entries in a row that may fail to fit before no more are tried.
@@ -32,7 +33,13 @@ pub(super) fn fill<'a>(
     lost: &[LostName<'a>],
 ) -> Vec<LostName<'a>> {
     let mut worths = Worths::of(names, lost);
-    let mut said = Said::of(writer.texts());
+    let mut said = Said::default();
+    for (section, text) in writer.texts() {
+        said.say(&plain(text), &[]);
+        if quoted_from(section).is_some() {
+            said.say_sentences(text);
+        }
+    }
     // In fewer tokens a name says nothing.
     let listable = match writer.tokens >= shares::LEAST_FOR_NAMES {
         true => lost,
@@ -72,16 +79,28 @@ pub(super) fn fill<'a>(
         }
         misses = 0;
         said.say(&entry.plain, &entry.words);
+        let candidate = &entry.candidate;
+        if let Some(quoted) = quoted_from(candidate.section) {
+            said.say_sentences(&candidate.text);
+            let whole = plain(&candidate.text);
+            let places = candidate.from..candidate.place;
+            writer.remove(quoted, places, &|text| whole.contains(&plain(text)));
+        }
         worths.say(&entry.names);
-        let rest = entry
-            .candidate
-            .whole
-            .map(|whole| entry.rest(whole, &worths));
-        if let Some(rest) = rest {
-            queue.push(rest);
+        if let Some(longer) = entry.longer(&worths) {
+            queue.push(longer);
         }
     }
     listing.left(&worths)
+}
+
+/// Returns what quotes single sentences of the texts in a section.
+const fn quoted_from(section: Section) -> Option<Section> {
+    match section {
+        Section::Requests => Some(Section::Remarks),
+        Section::Said => Some(Section::Decisions),
+        _ => None,
+    }
 }
 
 /// Writes an entry if it fits within `limit` tokens. Returns whether it does.

@@ -1,11 +1,16 @@
 //! Decisions and findings of the model, with reasons, in its own words.
 
+use std::collections::VecDeque;
+
 use super::sentences::{beginning, each_sentence_until};
 use super::text;
 
 /// Most bytes of a sentence, and most sentences of one text.
 const LIMIT: usize = 320;
 const SENTENCES: usize = 4;
+
+/// Most sentences of what a model thought before one message.
+const THOUGHTS: usize = 2;
 
 /// Words with which a sentence states a reason or a finding. A space at either end marks the end of a word.
 const SIGNS: [&str; 20] = [
@@ -35,18 +40,38 @@ const SIGNS: [&str; 20] = [
 /// sentences.
 pub(super) fn lines(text: &str, stop: &dyn Fn() -> bool) -> Vec<String> {
     let mut found = Vec::new();
-    for prose in text.split("```").step_by(2) {
-        each_sentence_until(stop, prose, &mut |sentence| {
-            let is_left = found.len() < SENTENCES && sentence.len() > 20;
-            if is_left && !sentence.ends_with(':') && says_why(beginning(sentence)) {
-                found.push(text::line(sentence, LIMIT));
-            }
-        });
-    }
+    each(text, stop, &mut |sentence| {
+        if found.len() < SENTENCES {
+            found.push(text::line(sentence, LIMIT));
+        }
+    });
     found
 }
 
-fn says_why(sentence: &str) -> bool {
+/// Does the same for what a model thought: what it came to stands at the end.
+pub(super) fn last_lines(text: &str, stop: &dyn Fn() -> bool) -> Vec<String> {
+    let mut found = VecDeque::new();
+    each(text, stop, &mut |sentence| {
+        if found.len() == THOUGHTS {
+            found.pop_front();
+        }
+        found.push_back(text::line(sentence, LIMIT));
+    });
+    found.into()
+}
+
+fn each(text: &str, stop: &dyn Fn() -> bool, emit: &mut dyn FnMut(&str)) {
+    for prose in text.split("```").step_by(2) {
+        each_sentence_until(stop, prose, &mut |sentence| {
+            let is_one = sentence.len() > 20 && !sentence.ends_with(':');
+            if is_one && says_why(beginning(sentence)) {
+                emit(sentence);
+            }
+        });
+    }
+}
+
+pub(super) fn says_why(sentence: &str) -> bool {
     let bytes = sentence.as_bytes();
     (0..bytes.len()).any(|at| {
         let first = bytes[at] | 0x20;

@@ -110,22 +110,33 @@ pub(super) fn begins_like_an_error(line: &str) -> bool {
             rest.starts_with([':', '[', ' ', '(']) && !rest.trim_start().starts_with(['=', '.'])
         })
     }) {
-        return true;
+        return !lower.ends_with([',', ';']);
+    }
+    if is_source(&lower) {
+        return false;
     }
     // `KeyError: 'id'`, `a.rs:4:1: error: …`, `test sums ... FAILED`, `assertion failed: …`.
-    let is_code = lower.ends_with(['{', ';', ',', '(']) || lower.starts_with("//");
-    !is_code
-        && ([
-            "error: ",
-            "exception: ",
-            "fatal: ",
-            "failed: ",
-            "panicked at",
-        ]
-        .iter()
-        .any(|sign| lower.contains(sign))
-            || line.contains("FAILED")
-            || line.contains("ERROR"))
+    [
+        "error: ",
+        "exception: ",
+        "fatal: ",
+        "failed: ",
+        "panicked at",
+    ]
+    .iter()
+    .any(|sign| lower.contains(sign))
+        || line.contains("FAILED")
+        || line.contains("ERROR")
+}
+
+/// Whether a line, in lower case, is one of source code by its beginning or its end.
+fn is_source(lower: &str) -> bool {
+    const STARTS: [&str; 10] = [
+        "//", "const ", "let ", "var ", "return ", "if (", "throw ", "import ", "export ", "} ",
+    ];
+    let has_signs = || lower.contains(['(', '{', '=', '"', '\'', ';']);
+    lower.ends_with(['{', ';', ',', '('])
+        || STARTS.iter().any(|start| lower.starts_with(start)) && has_signs()
 }
 
 /// Whether a line is one of a file as tools list it: `  80→    throw error;`.
@@ -274,6 +285,26 @@ mod tests {
         assert!(!says_no_error("No seats left on BX71."));
         let text = "E 3\ntest result: ok. 79 passed; 0 failed";
         assert_eq!(last_line(text).as_deref(), Some("E 3"));
+    }
+
+    #[test]
+    fn lines_of_source_code_are_told_from_errors() {
+        for error in [
+            "Import failed: column gate_no is missing",
+            "return code 2, fatal: no such berth",
+            "Error: unexpected token {",
+            "KeyError: 'id'",
+        ] {
+            assert!(begins_like_an_error(error), "{error}");
+        }
+        for source in [
+            "error: error,",
+            "const { data, error: gate } = await open()",
+            "return fail(`failed: ${error.message}`)",
+            "import { error as fatal } from 'ERROR'",
+        ] {
+            assert!(!begins_like_an_error(source), "{source}");
+        }
     }
 
     #[test]

@@ -1,22 +1,27 @@
 //! Facts: what a digest can say of a unit.
 
+mod said;
+mod summary;
+
+pub(super) use said::announces;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use super::actions::Action;
 use super::rules::Strength;
-use super::section::{EntryLimits, Section, entries};
+use super::section::EntryLimits;
 use super::sentences::{self, each_in_context};
-use super::{
-    decisions, errors, failures, open_points, rules, shell_blocks, statements, text, values,
-};
+use super::{errors, failures, open_points, rules, statements, text, values};
 use crate::part::{self, Part};
 
-/// Most bytes of a request, a rule, what the model said with a call, its final text, and an entry of an
-/// earlier summary.
+/// Most bytes of a request, and of a rule.
 const REQUEST: usize = 4_000;
 const RULE: usize = sentences::MOST;
-const SAID: usize = 240;
-const CONCLUSION: usize = 900;
+
+/// Most bytes of how a text of the user begins.
+const HEARD: usize = 120;
+
+/// Most bytes of an entry of an earlier summary.
 pub(super) const EARLIER: usize = 1_000;
 
 /// Most bytes of a sentence that is repeated before a rule that refers to it.
@@ -46,15 +51,29 @@ pub(super) enum Fact {
         text: String,
         repeated: usize,
     },
+    /// How a text of the user begins. It stands for the text where that is kept.
+    Heard(String),
+    /// The same in an earlier digest, when the text was kept behind it.
+    Mentioned(String),
     Request(String),
     Rule(Strength, String),
     /// Boxed, because it is three times as large as the others, and most facts are others.
     Action(Box<Action>),
+    /// What an edit changed in a file.
+    Changed(String),
     /// An entry of an earlier digest about what was done.
     Done(String),
-    Said(String),
+    Said {
+        text: String,
+        /// Its shortest form, if it is long.
+        gist: Option<String>,
+        /// Whether the model called no tool with it, as far as is known.
+        ends_turn: bool,
+    },
     /// What the model decided or found out, and why.
     Decision(String),
+    /// What a thought without a decision was about.
+    Thought(String),
     Error {
         line: String,
         /// How likely it is one.
@@ -64,6 +83,8 @@ pub(super) enum Fact {
         /// Number of the line within those of its output; ids are in the first, 0.
         number: usize,
         line: String,
+        /// The path of the file in which they are, if the call was about one.
+        file: Option<String>,
     },
     Open(String),
     /// A to-do list at that time, line by line.
@@ -72,6 +93,22 @@ pub(super) enum Fact {
 }
 
 impl Fact {
+    /// Returns the text of a request.
+    pub(super) fn request(&self) -> Option<&str> {
+        match self {
+            Self::Request(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns how a text of the user begins.
+    pub(super) fn heard(&self) -> Option<&str> {
+        match self {
+            Self::Heard(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// Returns the line of an error.
     pub(super) fn error(&self) -> Option<&str> {
         match self {
@@ -89,6 +126,8 @@ pub(super) fn read(
     entry_limits: &mut EntryLimits,
 ) -> Vec<Fact> {
     let mut answers = OutputsByCall::of(parts);
+    // By the addresses of the outputs, since calls may have no ids of their own.
+    let mut files: BTreeMap<usize, String> = BTreeMap::new();
     let mut facts = Vec::new();
     for part in parts {
         if stop() {
@@ -97,12 +136,20 @@ pub(super) fn read(
         match part {
             Part::User(text) => read_request(text, stop, &mut facts),
             Part::Program(text) => read_errors(text, false, &mut facts),
-            Part::Assistant { text, calls } => read_said(text, *calls, stop, &mut facts),
+            Part::Assistant { text, calls } => said::read(text, *calls, stop, &mut facts),
+            Part::Thinking(text) => {
+                said::read_thought(text, stop, &mut facts);
+            }
             Part::Call {
                 id,
                 name,
                 arguments,
-            } => read_call(name, arguments, answers.take(id, name), &mut facts),
+            } => {
+                let output = answers.take(id, name);
+                let file = read_call(name, arguments, output, &mut facts);
+                let address = |output| std::ptr::from_ref::<Part<'_>>(output).addr();
+                files.extend(output.map(address).zip(file));
+            }
             Part::Output { name, text, .. } => {
                 let text = &*part::unwrapped(text);
                 let before = facts.len();
@@ -115,10 +162,16 @@ pub(super) fn read(
                     let evidence = Evidence::Sure;
                     facts.push(Fact::Error { line, evidence });
                 }
-                let lines = values::lines(name, text).into_iter().enumerate();
-                facts.extend(lines.map(|(number, line)| Fact::Value { number, line }));
+                let file = files.get(&std::ptr::from_ref(part).addr());
+                let source = file.map_or(&**name, String::as_str);
+                let lines = values::lines(source, text).into_iter().enumerate();
+                facts.extend(lines.map(|(number, line)| Fact::Value {
+                    number,
+                    line,
+                    file: file.cloned(),
+                }));
             }
-            Part::Summary(text) => read_summary(text, stop, entry_limits, &mut facts),
+            Part::Summary(text) => summary::read(text, stop, entry_limits, &mut facts),
         }
     }
     facts
@@ -189,6 +242,9 @@ impl<'a> OutputsByCall<'a> {
 
 fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
     let whole = text.trim();
+    if !whole.is_empty() {
+        facts.push(Fact::Heard(text::line(whole, HEARD)));
+    }
     let is_short = !whole.is_empty() && whole.len() <= statements::WHOLE && !whole.contains('\n');
     let statement = is_short.then_some(facts.len());
     if statement.is_some() {
@@ -249,62 +305,38 @@ fn each_rule(text: &str, stop: &dyn Fn() -> bool, take: &mut dyn FnMut(Option<Fa
     })
 }
 
-fn read_said(text: &str, calls: bool, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
-    facts.extend(decisions::lines(text, stop).into_iter().map(Fact::Decision));
-    if calls {
-        // The call says what the model is about to do.
-        let first = text.lines().map(str::trim).find(|line| line.len() > 1);
-        if let Some(first) = first.filter(|line| !announces(line)) {
-            facts.push(Fact::Said(text::line(first, SAID)));
-        }
-        return;
-    }
-    facts.extend(open_points::lines(text).into_iter().map(Fact::Open));
-    // Without a call it is a conclusion or a question. What it comes to is at its end.
-    let text = shell_blocks::with_short_blocks(text, CONCLUSION);
-    let text = text.trim();
-    let said = match text.len() > CONCLUSION {
-        true => text::block(&beginning_and_end(text), CONCLUSION),
-        false => text::block(text, CONCLUSION),
-    };
-    if !said.is_empty() {
-        facts.push(Fact::Said(said));
-    }
-}
-
-/// Returns the first and the last lines of a text of more than [`CONCLUSION`] bytes, together a little less.
-fn beginning_and_end(text: &str) -> String {
-    let beginning = text::shorten_to_sentence(text, CONCLUSION / 3);
-    let end = &text[text.ceil_char_boundary(text.len() - CONCLUSION / 2)..];
-    // From the next line or sentence on: half of one may say something else.
-    let starts = ["\n", ". ", "。"]
+/// Whether a tool keeps the model's own to-do list, by its name. Others have lists of records with a status, too.
+fn writes_tasks(tool: &str) -> bool {
+    let tool = tool.to_ascii_lowercase();
+    ["todo", "plan", "task", "checklist"]
         .iter()
-        .filter_map(|sign| Some(end.find(sign)? + sign.len()));
-    let start = starts.min().unwrap_or(0);
-    format!("{}\n{}", beginning.trim_end(), end[start..].trim_start())
+        .any(|word| tool.contains(word))
 }
 
-/// Whether a line only announces what comes next.
-fn announces(line: &str) -> bool {
-    const STARTS: [&str; 8] = [
-        "let me", "let's", "i'll", "i will", "now let", "now i", "next,", "first,",
-    ];
-    let starts = |start: &&str| {
-        line.get(..start.len())
-            .is_some_and(|head| head.eq_ignore_ascii_case(start))
-    };
-    line.ends_with(':') || line.starts_with("```") || STARTS.iter().any(starts)
-}
-
-fn read_call(tool: &str, arguments: &str, output: Option<&Part<'_>>, facts: &mut Vec<Fact>) {
+/// Reads a call. Returns the path of its file, if it is about one.
+fn read_call(
+    tool: &str,
+    arguments: &str,
+    output: Option<&Part<'_>>,
+    facts: &mut Vec<Fact>,
+) -> Option<String> {
     let failed = output.is_some_and(failed);
+    if writes_tasks(tool)
+        && !failed
+        && let Some(tasks) = open_points::tasks(arguments)
+    {
+        facts.push(Fact::Tasks(tasks));
+        return None;
+    }
     let answer = output.and_then(|output| match output {
         Part::Output { text, .. } => Some(part::unwrapped(text)),
         _ => None,
     });
-    let action = Action::of_call(tool, arguments, failed, answer.as_deref());
-    facts.push(Fact::Action(Box::new(action)));
-    facts.extend(open_points::tasks(arguments).map(Fact::Tasks));
+    let call = Action::read(tool, arguments, failed, answer.as_deref());
+    let file = call.action.file().map(str::to_owned);
+    facts.push(Fact::Action(Box::new(call.action)));
+    facts.extend(call.changes.into_iter().map(Fact::Changed));
+    file
 }
 
 fn read_errors(text: &str, failed: bool, facts: &mut Vec<Fact>) {
@@ -317,70 +349,6 @@ fn read_errors(text: &str, failed: bool, facts: &mut Vec<Fact>) {
         };
         Fact::Error { line, evidence }
     }));
-}
-
-/// Reads an earlier summary. Its entries continue in the same sections.
-fn read_summary(
-    text: &str,
-    stop: &dyn Fn() -> bool,
-    entry_limits: &mut EntryLimits,
-    facts: &mut Vec<Fact>,
-) {
-    let mut tasks = Vec::new();
-    let mut rules_left = RULES_OF_MESSAGE;
-    entry_limits.begin();
-    for (section, entry) in entries(text) {
-        if stop() {
-            break;
-        }
-        // Names are no facts, and do not count.
-        if section == Section::Names || !entry_limits.admit(section) {
-            continue;
-        }
-        match section {
-            Section::Requests => {
-                each_rule(&entry, stop, &mut |rule| {
-                    // A sentence that was cut may say something else than the whole.
-                    let whole = rule
-                        .filter(|rule| !matches!(rule, Fact::Rule(_, text) if text.ends_with('…')));
-                    if let Some(rule) = whole.filter(|_| rules_left > 0) {
-                        rules_left -= 1;
-                        facts.push(rule);
-                    }
-                });
-                facts.push(Fact::Request(text::block(&entry, REQUEST)));
-            }
-            Section::Rules => {
-                let strength = rules::strength(&entry).unwrap_or(Strength::Rule);
-                facts.push(Fact::Rule(strength, text::line(&entry, RULE)));
-            }
-            Section::Told => read_request(&entry, stop, facts),
-            Section::Done => facts.push(match Action::of_line(&text::line(&entry, EARLIER)) {
-                Some(action) => Fact::Action(Box::new(action)),
-                None => Fact::Done(text::line(&entry, EARLIER)),
-            }),
-            Section::Said => facts.push(Fact::Said(text::block(&entry, CONCLUSION))),
-            // An earlier version took such a line for an error.
-            Section::Errors if errors::says_no_error(&entry) => {}
-            Section::Errors => facts.push(Fact::Error {
-                line: text::line(&entry, RULE),
-                evidence: Evidence::Sure,
-            }),
-            Section::Values => facts.push(Fact::Value {
-                number: 0,
-                line: text::line(&entry, EARLIER),
-            }),
-            Section::Decisions => facts.push(Fact::Decision(text::line(&entry, EARLIER))),
-            Section::Open => facts.push(Fact::Open(text::line(&entry, EARLIER))),
-            Section::Tasks => tasks.push(text::line(&entry, EARLIER)),
-            // `Names` reads them.
-            Section::Names => {}
-            Section::Earlier => facts.push(Fact::Earlier(text::line(&entry, EARLIER))),
-        }
-    }
-    if !tasks.is_empty() {
-        facts.push(Fact::Tasks(tasks));
-    }
 }
 
 #[cfg(test)]
@@ -424,7 +392,7 @@ mod tests {
     #[test]
     fn rules_in_requests_of_a_summary_are_limited() {
         let more = "\n  Never row.\n".repeat(2_002);
-        let summary = format!("## What the user asked\n- Never row.\n{more}");
+        let summary = format!("## History\n- User: Never row.\n{more}");
         let parts = [Part::Summary(summary.into())];
         let facts = read(&parts, &|| false, &mut EntryLimits::default());
         let is_rule = |fact: &&Fact| matches!(fact, Fact::Rule(..));

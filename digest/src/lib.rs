@@ -23,6 +23,7 @@
 
 mod actions;
 mod candidates;
+mod changes;
 mod commands;
 mod costs;
 mod coverage;
@@ -32,12 +33,14 @@ mod excerpt;
 mod facts;
 mod failures;
 mod gaps;
+mod gist;
 mod json_members;
 mod labels;
 mod lines;
 mod name_index;
 mod names;
 mod open_points;
+mod outdated;
 mod part;
 mod priority;
 mod programs;
@@ -75,6 +78,8 @@ pub use sentences::each_sentence;
 pub use story::{Story, after_thinking, as_summary, without_headings, without_lists};
 pub use work::Work;
 pub use write::{Coverage, Written};
+
+use std::collections::BTreeSet;
 
 use facts::Fact;
 use names::Names;
@@ -203,14 +208,42 @@ impl Notes {
         errors::has_line(&part::unwrapped(text), last).then_some(last)
     }
 
-    /// Returns the facts of the units that are not `kept`, in order and numbered.
+    /// Whether the newest to-do list is in a unit that is `kept`. Others are outdated then.
+    fn keeps_tasks(&self, kept: &[bool]) -> bool {
+        let has_tasks = |unit: &Vec<Fact>| unit.iter().any(|fact| matches!(fact, Fact::Tasks(_)));
+        let newest = self.facts.iter().rposition(has_tasks);
+        newest.is_some_and(|unit| kept.get(unit).copied().unwrap_or(false))
+    }
+
+    /// Returns the facts of the units that are not `kept`, in order and numbered. Of units that are kept between
+    /// these, only how the user's texts begin.
     fn of_dropped(&self, kept: &[bool]) -> Vec<(usize, &Fact)> {
-        self.facts
-            .iter()
-            .enumerate()
-            .filter(|(unit, _)| !kept.get(*unit).copied().unwrap_or(false))
-            .flat_map(|(_, facts)| facts)
-            .enumerate()
-            .collect()
+        let is_kept = |unit: usize| kept.get(unit).copied().unwrap_or(false);
+        let mut dropped = (0..self.facts.len()).filter(|unit| !is_kept(*unit));
+        let Some(first) = dropped.next() else {
+            return Vec::new();
+        };
+        let last = dropped.next_back().unwrap_or(first);
+        let keeps_tasks = self.keeps_tasks(kept);
+        let units = || self.facts.iter().enumerate().skip(first);
+        let heard = units()
+            .filter(|(unit, _)| is_kept(*unit))
+            .flat_map(|(_, facts)| facts);
+        let heard: BTreeSet<&str> = heard.filter_map(Fact::heard).collect();
+        let mut mentioned = BTreeSet::new();
+        let mut dropped = Vec::new();
+        for (unit, facts) in units().take(last + 1 - first) {
+            let is_kept = is_kept(unit);
+            dropped.extend(facts.iter().filter(|fact| match fact {
+                Fact::Heard(text) => is_kept && mentioned.insert(&**text),
+                // It was made there, and not where the text is now.
+                Fact::Mentioned(text) => {
+                    !is_kept && heard.contains(&**text) && mentioned.insert(text)
+                }
+                Fact::Tasks(_) => !is_kept && !keeps_tasks,
+                _ => !is_kept,
+            }));
+        }
+        dropped.into_iter().enumerate().collect()
     }
 }

@@ -115,6 +115,8 @@ impl Names {
                     self.read_summary(unit, text, stop);
                     continue;
                 }
+                // What was only thought of was not used.
+                Part::Thinking(_) => continue,
                 Part::Call {
                     id,
                     name,
@@ -244,6 +246,21 @@ pub(crate) struct WeightedNames<'a> {
     pub(crate) work: Work,
 }
 
+/// Whether a name is a file with the number of a line, as searches list those around a hit: `src/tide.rs-113`.
+fn is_line_of_file(name: &str) -> bool {
+    let Some((file, line)) = name.rsplit_once('-') else {
+        return false;
+    };
+    let Some((_, end)) = file.rsplit_once('.') else {
+        return false;
+    };
+    !line.is_empty()
+        && line.bytes().all(|byte| byte.is_ascii_digit())
+        && (1..=4).contains(&end.len())
+        && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && end.starts_with(|c: char| c.is_ascii_alphabetic())
+}
+
 impl<'a> WeightedNames<'a> {
     /// Returns the names that are neither in a `kept` unit nor in the text `said`, those first that are most
     /// likely to be used again for their length.
@@ -261,6 +278,7 @@ impl<'a> WeightedNames<'a> {
                     && !said.contains(&*name.text)
                     && (name.is_value || !is_small_number(&name.text))
                     && !is_duration(&name.text)
+                    && !is_line_of_file(&name.text)
             })
             .map(|(index, name)| (self.weight_of(name), index, name))
             .collect();
@@ -403,6 +421,23 @@ mod tests {
             .map(|name| format!("n{name:06}"))
             .collect();
         names.join(" ")
+    }
+
+    #[test]
+    fn lines_of_files_are_told_from_names() {
+        for name in ["src/tide.rs-113", "tide.rs-7"] {
+            assert!(is_line_of_file(name), "{name}");
+        }
+        for name in [
+            "src/tide.rs",
+            "data/report-2024",
+            "v1.2-3",
+            "tide.rs-",
+            "a.longer-7",
+            "BX-71",
+        ] {
+            assert!(!is_line_of_file(name), "{name}");
+        }
     }
 
     #[test]

@@ -34,7 +34,14 @@ const SIGNS: [&str; 14] = [
 pub(super) fn lines(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut in_list = false;
+    let mut is_code = false;
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if line.starts_with("```") {
+            is_code = !is_code;
+        }
+        if is_code {
+            continue;
+        }
         let bare = line.trim_start_matches(|c: char| {
             matches!(c, '#' | '-' | '*' | '>' | '•') || c.is_whitespace()
         });

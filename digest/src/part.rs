@@ -18,6 +18,8 @@ pub enum Part<'a> {
         /// Whether the message calls tools.
         calls: bool,
     },
+    /// What the model thought before it said or did something.
+    Thinking(Cow<'a, str>),
     /// A tool call.
     Call {
         /// Id by which its output refers to it; empty if the format has no ids.
@@ -52,6 +54,7 @@ impl Part<'_> {
                 text: Cow::Borrowed(text),
                 calls: *calls,
             },
+            Self::Thinking(text) => Part::Thinking(Cow::Borrowed(text)),
             Self::Call {
                 id,
                 name,

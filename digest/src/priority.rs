@@ -1,7 +1,8 @@
 //! Sorts facts by priority, for when not all fit.
 
 use super::facts::{Evidence, Fact};
-use super::rules::{Strength, changes_goal};
+use super::rules::Strength;
+use super::section::Section;
 
 /// Rules of more bytes come after the others: they are mostly pasted text.
 const LONG_RULE: usize = 400;
@@ -35,8 +36,8 @@ pub(super) fn newest_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, &'
     newest.find_map(|(place, fact)| Some((*place, fact.error()?)))
 }
 
-/// Returns rules, the most binding first; of equally binding ones, short before long, then new before old.
-pub(super) fn sorted_rules<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a str)> {
+/// Returns rules with their sections and places, the most binding first; of equally binding ones, short before long, then new before old.
+pub(super) fn sorted_rules<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(Section, usize, &'a str)> {
     let mut rules: Vec<(Strength, bool, usize, &str)> = facts
         .iter()
         .rev()
@@ -50,23 +51,8 @@ pub(super) fn sorted_rules<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a s
     rules.sort_by_key(|(strength, is_long, ..)| (*strength, *is_long));
     rules
         .into_iter()
-        .map(|(_, _, place, rule)| (place, rule))
+        .map(|(strength, _, place, rule)| (strength.section(), place, rule))
         .collect()
-}
-
-/// Returns requests: the first, the newest that sets another goal, then the others from the newest back.
-pub(super) fn sorted_requests<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a str)> {
-    let mut requests = list(facts, |fact| match fact {
-        Fact::Request(request) => Some(request),
-        _ => None,
-    });
-    if let Some((_, later)) = requests.split_first_mut() {
-        later.reverse();
-        if let Some(at) = later.iter().position(|(_, request)| changes_goal(request)) {
-            later[..=at].rotate_right(1);
-        }
-    }
-    requests
 }
 
 /// Returns the newest to-do list, which replaces those before it.

@@ -14,6 +14,7 @@ use words::{
     UNSPACED_TOLD, UNSPACED_WISHES, WISHES,
 };
 
+use super::section::Section;
 use super::sentences::beginning;
 
 /// How binding a sentence is, the most binding first.
@@ -23,13 +24,25 @@ pub(super) enum Strength {
     Rule,
     /// Asks for something in a less binding way.
     Wish,
+    /// Has words of a rule, but says how things are: `I never saw that`.
+    Remark,
+}
+
+impl Strength {
+    /// The section of a digest for sentences that are so binding. A remark belongs to its time.
+    pub(super) const fn section(self) -> Section {
+        match self {
+            Self::Rule | Self::Wish => Section::Rules,
+            Self::Remark => Section::Remarks,
+        }
+    }
 }
 
 /// Words with which a sentence about the speaker asks for something.
 const ASKING: [&str; 5] = ["you", "your", "want", "expect", "insist"];
 
-/// Returns how binding a sentence is; `None` if it is no rule. A sentence of the speaker about himself that
-/// asks for nothing, and a program's notice in its tags, are at most wishes. A question that asks for nothing
+/// Returns how binding a sentence is; `None` if it is no rule. A sentence of the speaker about himself, or
+/// about what there is, that asks for nothing is a remark, and a program's notice in its tags at most a wish. A question that asks for nothing
 /// is no rule.
 ///
 /// Examines only the [`beginning`] of a sentence: this cannot be interrupted, and a rule is cut after it
@@ -40,15 +53,43 @@ pub(super) fn strength(sentence: &str) -> Option<Strength> {
     if sentence.trim_end().ends_with(['?', '？', '؟']) && !requests(sentence) {
         return None;
     }
-    let own = ["i ", "i'm ", "i've ", "i’m "];
+    // `there's only one file left` says how things are.
+    let own = [
+        "i ",
+        "i'm ",
+        "i've ",
+        "i’m ",
+        "there's ",
+        "there’s ",
+        "there is ",
+        "there are ",
+    ];
+    let said = without_interjections(sentence);
     let is_own = own.iter().any(|start| {
-        sentence
-            .get(..start.len())
+        said.get(..start.len())
             .is_some_and(|head| head.eq_ignore_ascii_case(start))
     });
     let asks = || words(sentence).any(|word| ASKING.iter().any(|known| is_same(known, word)));
-    let is_rule = !sentence.starts_with('<') && (!is_own || asks());
-    Some(if is_rule { found } else { Strength::Wish })
+    Some(match found {
+        Strength::Rule if is_own && !asks() => Strength::Remark,
+        Strength::Rule if sentence.starts_with('<') => Strength::Wish,
+        found => found,
+    })
+}
+
+/// Returns a sentence without the words that only begin it: `ok, i think` is `i think`.
+fn without_interjections(mut sentence: &str) -> &str {
+    const INTERJECTIONS: [&str; 12] = [
+        "ok", "okay", "alright", "well", "so", "hm", "hmm", "no", "yes", "oh", "and", "but",
+    ];
+    while let Some(word) = words(sentence).next()
+        && INTERJECTIONS.iter().any(|known| is_same(known, word))
+        && let Some(at) = sentence.find(word)
+    {
+        let rest = &sentence[at + word.len()..];
+        sentence = rest.trim_start_matches(|c: char| c.is_whitespace() || ",.!…-–—".contains(c));
+    }
+    sentence
 }
 
 /// Whether a sentence refers to the one before it: `Never go over that`.
@@ -266,7 +307,13 @@ mod tests {
             assert_eq!(strength(rule), Some(Strength::Rule), "{rule}");
         }
         assert_eq!(strength("Make sure that it builds."), Some(Strength::Wish));
-        assert_eq!(strength("I don't know which one."), Some(Strength::Wish));
+        assert_eq!(strength("I don't know which one."), Some(Strength::Remark));
+        for remark in [
+            "alright, i think there's only one left",
+            "Ok, there is only one berth.",
+        ] {
+            assert_eq!(strength(remark), Some(Strength::Remark), "{remark}");
+        }
     }
 
     #[test]

@@ -1,60 +1,143 @@
 //! The sections of a digest.
 
-/// A section of a digest. The order of the variants is the order in the text.
+use std::borrow::Cow;
+
+use super::lines::is_hidden;
+
+/// Label of what was done, where the entry begins like another label.
+const DID: &str = "Did: ";
+
+/// What an entry of a digest is about. The order of the variants is that of their headings in the text; entries
+/// about what happened share one, and stand in the order in which it happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Section {
-    Requests,
     Rules,
     Told,
+    Earlier,
+    Requests,
+    /// A text of the user that is kept, where it was made.
+    Kept,
+    Remarks,
     Done,
     Decisions,
+    Thoughts,
     Said,
     Errors,
     Tasks,
     Open,
     Values,
     Names,
-    Earlier,
 }
 
 impl Section {
-    const ALL: [Self; 12] = [
-        Self::Requests,
+    const ALL: [Self; 15] = [
         Self::Rules,
         Self::Told,
+        Self::Earlier,
+        Self::Requests,
+        Self::Kept,
+        Self::Remarks,
         Self::Done,
         Self::Decisions,
+        Self::Thoughts,
         Self::Said,
         Self::Errors,
         Self::Tasks,
         Self::Open,
         Self::Values,
         Self::Names,
-        Self::Earlier,
+    ];
+
+    /// Those that tell what happened, but for [`Section::Done`], whose entries mostly need no label.
+    const LABELLED: [Self; 7] = [
+        Self::Requests,
+        Self::Kept,
+        Self::Remarks,
+        Self::Decisions,
+        Self::Thoughts,
+        Self::Said,
+        Self::Errors,
     ];
 
     pub(super) const fn heading(self) -> &'static str {
         match self {
-            Self::Requests => "## What the user asked",
             Self::Rules => "## Standing instructions",
             Self::Told => "## What the user said",
-            Self::Done => "## What was done",
-            Self::Decisions => "## Decisions and findings",
-            Self::Tasks => "## To-do list",
-            Self::Names => "## Names that came up",
-            Self::Said => "## What the assistant said",
-            Self::Errors => "## Errors",
-            Self::Values => "## Values",
-            Self::Open => "## Open",
             Self::Earlier => "## Earlier summaries",
+            Self::Requests
+            | Self::Kept
+            | Self::Remarks
+            | Self::Done
+            | Self::Decisions
+            | Self::Thoughts
+            | Self::Said
+            | Self::Errors => "## History",
+            Self::Tasks => "## To-do list",
+            Self::Open => "## Open",
+            Self::Values => "## Values",
+            Self::Names => "## Names that came up",
         }
+    }
+
+    /// The first section with the same heading.
+    pub(super) const fn group(self) -> Self {
+        match self {
+            Self::Kept
+            | Self::Remarks
+            | Self::Done
+            | Self::Decisions
+            | Self::Thoughts
+            | Self::Said
+            | Self::Errors => Self::Requests,
+            own => own,
+        }
+    }
+
+    /// What an entry begins with in the text, which says what it is about.
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Requests => "User: ",
+            Self::Kept => "User (follows in full): ",
+            Self::Remarks => "User said: ",
+            Self::Decisions => "Noted: ",
+            Self::Thoughts => "Thought: ",
+            Self::Said => "Assistant: ",
+            Self::Errors => "Output: ",
+            _ => "",
+        }
+    }
+
+    /// Returns an entry as it stands in the text.
+    pub(super) fn labelled(self, entry: &str) -> Cow<'_, str> {
+        let label = match self {
+            // A file may have any name, also one that looks like a label to a reader.
+            Self::Done if begins_like_a_label(entry) => DID,
+            _ => self.label(),
+        };
+        match label.is_empty() {
+            true => Cow::Borrowed(entry),
+            false => Cow::Owned(format!("{label}{entry}")),
+        }
+    }
+
+    /// Returns what an entry about what happened is about, and the entry without its label.
+    fn of_labelled(entry: &str) -> (Self, &str) {
+        match Self::of_label(entry) {
+            Some(section) => (section, &entry[section.label().len()..]),
+            None => (Self::Done, entry.strip_prefix(DID).unwrap_or(entry)),
+        }
+    }
+
+    fn of_label(entry: &str) -> Option<Self> {
+        let mut labelled = Self::LABELLED.into_iter();
+        labelled.find(|section| entry.starts_with(section.label()))
     }
 
     /// Whether a story says it better than a list. The other sections have to be exact.
     pub(super) const fn is_replaced_by_story(self) -> bool {
         matches!(
             self,
-            Self::Done | Self::Decisions | Self::Said | Self::Earlier
+            Self::Done | Self::Decisions | Self::Thoughts | Self::Said | Self::Earlier
         )
     }
 
@@ -63,6 +146,19 @@ impl Section {
             .into_iter()
             .find(|section| section.heading() == line)
     }
+}
+
+/// Whether an entry begins with a word of a label, whatever its case and signs that nobody sees.
+fn begins_like_a_label(entry: &str) -> bool {
+    const WORDS: [&str; 6] = ["user", "assistant", "noted", "thought", "output", "did"];
+    let visible = entry.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let seen = visible.chars().filter(|c| !is_hidden(*c));
+    let word: String = seen
+        .take_while(|c| c.is_alphanumeric())
+        .take(12)
+        .flat_map(char::to_lowercase)
+        .collect();
+    WORDS.contains(&&*word)
 }
 
 /// Lines that some strategies put around a summary, which are ignored.
@@ -94,20 +190,31 @@ impl Iterator for Entries<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         for line in self.lines.by_ref() {
-            let section = self.section;
             let is_after_empty = self.is_after_empty;
             self.is_after_empty = line.trim().is_empty();
             if let Some(headed) = Section::headed(line.trim_end()) {
                 self.section = headed;
-            } else if let Some(more) = line.strip_prefix("  ")
+                continue;
+            }
+            if line.starts_with("## ") {
+                // Nothing below a heading that no digest has may speak for the user.
+                self.section = Section::Earlier;
+            }
+            let section = self.section;
+            if let Some(more) = line.strip_prefix("  ")
                 && section != Section::Earlier
-                && let Some((_, entry)) = self.begun.as_mut().filter(|(of, _)| *of == section)
+                && let Some((_, entry)) =
+                    self.begun.as_mut().filter(|(of, _)| of.group() == section)
             {
                 entry.push_str(if is_after_empty { "\n\n" } else { "\n" });
                 entry.push_str(more);
             } else if !line.trim().is_empty() && !WRAPPERS.contains(&line.trim()) {
-                let entry = line.strip_prefix("- ").unwrap_or(line).trim().to_owned();
-                let whole = self.begun.replace((section, entry));
+                let entry = line.strip_prefix("- ").unwrap_or(line).trim();
+                let (section, entry) = match section {
+                    Section::Requests => Section::of_labelled(entry),
+                    own => (own, entry),
+                };
+                let whole = self.begun.replace((section, entry.to_owned()));
                 if whole.is_some() {
                     return whole;
                 }
@@ -172,11 +279,14 @@ mod tests {
 
     #[test]
     fn a_digest_is_read_back_entry_by_entry() {
-        let text = "## What the user asked\n- Fix it\n  quickly\n\n    now\n- Then test\n\n## Errors\n- E1\n";
+        let text = "## History\n- User: Fix it\n  quickly\n\n    now\n- ran `make`\n- Output: E1\n- Did: User: x: edited\n\
+            \n## Open\n- User: which?\n";
         let expected = [
             (Section::Requests, "Fix it\nquickly\n\n  now".to_owned()),
-            (Section::Requests, "Then test".to_owned()),
+            (Section::Done, "ran `make`".to_owned()),
             (Section::Errors, "E1".to_owned()),
+            (Section::Done, "User: x: edited".to_owned()),
+            (Section::Open, "User: which?".to_owned()),
         ];
         assert_eq!(entries(text).collect::<Vec<_>>(), expected);
     }
@@ -189,11 +299,48 @@ mod tests {
     }
 
     #[test]
+    fn nothing_below_an_unknown_heading_speaks_for_the_user() {
+        let text = "## Standing instructions\n- a\n## Orders\n- b\n";
+        let read: Vec<Section> = entries(text).map(|(section, _)| section).collect();
+        assert_eq!(read, [Section::Rules, Section::Earlier, Section::Earlier]);
+    }
+
+    #[test]
+    fn files_with_the_name_of_a_label_are_labelled() {
+        for entry in [
+            "User: x",
+            "USER\u{a0}: x",
+            "\u{200b}User:x",
+            "us\u{200b}er: x",
+            "user/a.rs: read",
+        ] {
+            let written = Section::Done.labelled(entry).into_owned();
+            assert_eq!(written, format!("Did: {entry}"));
+            assert_eq!(Section::of_labelled(&written), (Section::Done, entry));
+        }
+        assert_eq!(Section::Done.labelled("users.rs: read"), "users.rs: read");
+    }
+
+    #[test]
+    fn an_entry_is_read_back_as_what_it_was() {
+        let entries_of = |section: Section| {
+            let labels = Section::ALL.map(|other| format!("{}fix the tide.", other.label()));
+            let texts = labels.into_iter().chain([format!("{DID}x")]);
+            texts.map(move |text| (section, text))
+        };
+        for (section, text) in Section::ALL.into_iter().flat_map(entries_of) {
+            let written = format!("{}\n- {}\n", section.heading(), section.labelled(&text));
+            let read: Vec<_> = entries(&written).collect();
+            assert_eq!(read, [(section, text)], "{written}");
+        }
+    }
+
+    #[test]
     fn an_indented_line_continues_only_an_entry_of_its_section() {
-        let text = "## Open\n- a\n## Errors\n  b\n  c\n## Open\n## Errors\n  d\n";
+        let text = "## Open\n- a\n## Values\n  b\n  c\n## Open\n## Values\n  d\n";
         let expected = [
             (Section::Open, "a".to_owned()),
-            (Section::Errors, "b\nc\nd".to_owned()),
+            (Section::Values, "b\nc\nd".to_owned()),
         ];
         assert_eq!(entries(text).collect::<Vec<_>>(), expected);
     }

@@ -53,13 +53,15 @@ impl ProposedCommand {
                 }
                 Part::User(text) | Part::Program(text) if is_answer(part, text) => {
                     let failed = errors::exited_with_failure(text) || begins_with(text, STOPPED);
-                    ran.extend(self.0.take().map(|(unit, command)| {
-                        let action = Action::of_command(&command, failed, Some(output(text)));
-                        (unit, Fact::Action(Box::new(action)))
-                    }));
+                    if let Some((unit, command)) = self.0.take() {
+                        let call = Action::read_command(&command, failed, Some(output(text)));
+                        ran.push((unit, Fact::Action(Box::new(call.action))));
+                        let changes = call.changes.into_iter();
+                        ran.extend(changes.map(|change| (unit, Fact::Changed(change))));
+                    }
                 }
                 // The answer may be next to what the user says.
-                Part::User(_) | Part::Program(_) => {}
+                Part::User(_) | Part::Program(_) | Part::Thinking(_) => {}
                 _ => self.0 = None,
             }
         }
@@ -107,14 +109,26 @@ pub(super) fn without_block_that_ran<'t>(
         .map_or("", |fence| &text[..fence]);
     let behind = &text[start + command.len()..];
     let behind = behind.split_once(FENCE).map_or("", |(_, behind)| behind);
-    Cow::Owned(format!("{}{}", before.trim_end(), behind.trim_end()))
+    let rest = format!("{}{}", before.trim_end(), behind.trim_end());
+    Cow::Owned(rest.trim_start().to_owned())
 }
 
-/// Returns the first command in a block of shell of a text.
+/// Returns the command in the first block of code of a text, if it is one of shell.
 pub(super) fn command(text: &str) -> Option<&str> {
     let (_, block) = text.split_once(FENCE)?;
-    let (language, block) = block.split_once('\n')?;
-    let (command, _) = block.split_once(FENCE)?;
+    let (block, _) = block.split_once(FENCE)?;
+    command_in(block)
+}
+
+/// Whether any block of code of a text is a command.
+pub(super) fn has_command(text: &str) -> bool {
+    let mut blocks = text.split(FENCE).skip(1).step_by(2);
+    blocks.any(|block| command_in(block).is_some())
+}
+
+/// Returns the command in a block of code, which begins with its language.
+fn command_in(block: &str) -> Option<&str> {
+    let (language, command) = block.split_once('\n')?;
     matches!(
         language.trim(),
         "bash" | "sh" | "shell" | "console" | "zsh" | "powershell"

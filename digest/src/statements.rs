@@ -154,7 +154,7 @@ impl Talk {
                 || text.text.chars().any(|c| ('０'..='９').contains(&c))),
             has(text.has_spelled_number()),
             has(strength == Some(Strength::Rule)),
-            has(strength == Some(Strength::Wish)),
+            has(matches!(strength, Some(Strength::Wish | Strength::Remark))),
             has(text.has(OWN, OWN_UNSPACED)),
             has(text.has(TELLING, TELLING_UNSPACED)),
             has(text.has_name()),

@@ -129,6 +129,42 @@ pub(super) fn shorten_to_sentence(text: &str, limit: usize) -> Cow<'_, str> {
     }
 }
 
+/// Begins and ends a block of code.
+const FENCE: &str = "```";
+
+/// Whether a block of code is open at the end of a text.
+fn is_within_code(text: &str) -> bool {
+    !text.matches(FENCE).count().is_multiple_of(2)
+}
+
+/// Returns at most `limit` bytes of a longer text: a third from its beginning, a mark, and the rest from its end,
+/// both to and from whole sentences or lines.
+pub(super) fn ends(text: &str, limit: usize) -> String {
+    const BETWEEN: &str = "\n\n";
+    let room = limit.saturating_sub(BETWEEN.len());
+    let beginning = shorten_to_sentence(text, room / 3);
+    let beginning = match is_within_code(&beginning) {
+        true => beginning
+            .rsplit_once(FENCE)
+            .map_or("", |(before, _)| before),
+        false => &beginning,
+    };
+    let at = text.ceil_char_boundary(text.len() - (room - room / 3).min(text.len()));
+    let (before, mut end) = text.split_at(at);
+    // Half of a block of code is no code.
+    if is_within_code(before)
+        && let Some((_, behind)) = end.split_once(FENCE)
+    {
+        end = behind;
+    }
+    // Half of a line or a sentence may say something else.
+    let starts = ["\n", ". ", "。"]
+        .iter()
+        .filter_map(|sign| Some(end.find(sign)? + sign.len()));
+    let end = &end[starts.min().unwrap_or(0)..];
+    format!("{}{BETWEEN}{}", beginning.trim_end(), end.trim_start())
+}
+
 /// Returns at most `limit` bytes of `text` around the byte `at`, with marks where something is missing.
 pub(super) fn around(text: &str, at: usize, limit: usize) -> String {
     if text.len() <= limit {
@@ -220,6 +256,16 @@ mod tests {
         assert_eq!(parsed(&text).expect("is an object")["path"], "a.rs");
         let long = format!("\"{}\"", "a".repeat(PARSED));
         assert!(parsed(&long).is_none());
+    }
+
+    #[test]
+    fn ends_hold_no_half_of_a_block_of_code() {
+        let prose = "The keel is dry. ".repeat(8);
+        let code = format!("```sh\n{}```\n", "make keel\n".repeat(40));
+        let short = ends(&format!("{prose}{code}{prose}"), 300);
+        assert!(!short.contains("make") && !short.contains(FENCE), "{short}");
+        let short = ends(&format!("{code}{prose}{code}"), 300);
+        assert_eq!(short.matches(FENCE).count() % 2, 0, "{short}");
     }
 
     #[test]

@@ -20,8 +20,8 @@ const OF_KEY: usize = 40;
 /// Parts of names whose values are secret.
 const SECRET: [&str; 4] = ["password", "secret", "token", "api_key"];
 
-/// Returns lines of `key=value` of an output of `tool`, those with ids first.
-pub(super) fn lines(tool: &str, output: &str) -> Vec<String> {
+/// Returns lines of `key=value` of an output, those with ids first. `source`: the file or the tool.
+pub(super) fn lines(source: &str, output: &str) -> Vec<String> {
     if output.len() > READ || !output.trim_start().starts_with(['{', '[']) {
         return Vec::new();
     }
@@ -42,7 +42,7 @@ pub(super) fn lines(tool: &str, output: &str) -> Vec<String> {
                 line.push_str(&entry);
             }
             _ if is_last => break,
-            _ => lines.push(format!("{}: {entry}", text::line(tool, VALUE))),
+            _ => lines.push(format!("{}: {entry}", text::line(source, VALUE))),
         }
     }
     lines

@@ -8,13 +8,13 @@
 //! Changing a figure changes the bytes of results.
 
 /// Names of a conversation that are expected to be used again: the weights of all names together.
-pub(crate) const NAMES_USED_AGAIN: f64 = 100.0;
+pub(crate) const NAMES_USED_AGAIN: f64 = 140.0;
 
 /// The most that one name is worth.
 pub(crate) const MOST_OF_A_NAME: f64 = 3.0;
 
 /// Worth of a name in a mere list, as a share of that in a line about it: nothing says what it is.
-pub(crate) const LISTED: f64 = 0.8;
+pub(crate) const LISTED: f64 = 0.7;
 
 /// The same for a name that is listed behind what was done with the file, or by the command, in which it was.
 pub(crate) const ATTACHED: f64 = 1.0;
@@ -29,8 +29,11 @@ pub(crate) const TASK_ITSELF: f64 = 8.0;
 pub(crate) const REQUEST: f64 = 1.5;
 pub(crate) const OLD_REQUEST: f64 = 0.4;
 
-/// Of what a request says after its beginning.
-pub(crate) const REST_OF_REQUEST: f64 = 0.8;
+/// Of how a text of the user begins that is kept behind the digest, although what followed it is not.
+pub(crate) const HEARD: f64 = 2.5;
+
+/// Of a longer form of a request or a conclusion, as a share of the worth of the form before it.
+pub(crate) const REST: f64 = 0.4;
 
 /// Of a rule, and of a wish.
 pub(crate) const RULE: f64 = 4.0;
@@ -42,6 +45,9 @@ pub(crate) const COMMAND: f64 = 0.5;
 pub(crate) const CALL: f64 = 0.6;
 pub(crate) const LOOK: f64 = 0.15;
 
+/// Of what an edit changed.
+pub(crate) const CHANGED: f64 = 2.0;
+
 /// Of an action whose outcome is known, in addition.
 pub(crate) const OUTCOME: f64 = 0.4;
 
@@ -50,12 +56,19 @@ pub(crate) const DONE: f64 = 0.8;
 
 /// Of a decision or finding, and of a text with which the model ended its turn.
 pub(crate) const DECISION: f64 = 5.0;
-pub(crate) const CONCLUSION: f64 = 5.0;
+pub(crate) const CONCLUSION: f64 = 3.0;
+
+/// Of a thought without a decision or finding.
+pub(crate) const THOUGHT: f64 = 0.5;
+
+/// How many times as much the newest conclusion is worth, and the last one before the newest request, which mostly
+/// refers to it.
+pub(crate) const NEWEST_CONCLUSION: f64 = 4.0;
 
 /// Of what the model said along with a call.
 pub(crate) const SAID: f64 = 1.5;
 
-/// How much of the last two is left in a conversation without tools.
+/// How much of that of any text of the model is left in a conversation without tools.
 pub(crate) const MODEL_IN_CHAT: f64 = 0.05;
 
 /// Of an error that surely is one, besides the last; and of the newest line that may be one.
@@ -67,16 +80,15 @@ pub(crate) const TASK: f64 = 1.5;
 pub(crate) const FINISHED_TASK: f64 = 0.4;
 
 /// Of an open point. Old ones are mostly settled, so their weight falls to nothing.
-pub(crate) const OPEN: f64 = 2.0;
+pub(crate) const OPEN: f64 = 1.0;
 
 /// Of values in an output, and of a line of an earlier summary.
 pub(crate) const VALUES: f64 = 0.1;
 pub(crate) const EARLIER: f64 = 1.0;
 
 /// Of a statement of the user in a conversation without tools, times the probability that it is one; below the
-/// least it is small talk. The least probability of the first one and of a new goal, and
-/// of a rule, and how much of the worth is
-/// left if a later one corrects it.
+/// least it is small talk. The least probability of the first one and of a new goal, and of a rule, and how much of
+/// the worth is left if a later one corrects it.
 pub(crate) const STATEMENT: f64 = 6.0;
 pub(crate) const LEAST_STATEMENT: f64 = 0.1;
 pub(crate) const TASK_STATEMENT: f64 = 0.8;

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::candidates::Candidates;
+use super::candidates::{Candidates, asks_nothing};
 use super::costs::Costs;
 use super::facts::Fact;
 use super::names::WeightedNames;
-use super::priority::{sorted_requests, sorted_rules};
-use super::section::Section;
+use super::priority::sorted_rules;
 use super::work::Work;
 use super::writer::Writer;
 use super::{coverage, shares};
@@ -63,11 +62,10 @@ pub(super) fn write(
     };
     let work = source.names.work;
     let rules = sorted_rules(source.facts);
-    let requests = sorted_requests(source.facts);
     writer.add_last_error(source.facts);
     if work != Work::Chat {
         let for_rules = shares::rules(writer.tokens);
-        writer.take(Section::Rules, for_rules, rules.iter().copied());
+        writer.take(for_rules, &rules);
     }
     let candidates = Candidates::of(source.facts, work);
     let actions = candidates.actions.clone();
@@ -81,9 +79,10 @@ pub(super) fn write(
         coverage::fill(&mut writer, candidates, source.names, &[]);
     }
     let mut written = writer.finish(tokens, bytes);
-    let distinct: BTreeSet<&str> = rules.iter().map(|(_, rule)| *rule).collect();
+    let distinct: BTreeSet<&str> = rules.iter().map(|(.., rule)| *rule).collect();
     written.rules.found = distinct.len();
-    written.requests.found = requests.len();
+    let requests = source.facts.iter().filter_map(|(_, fact)| fact.request());
+    written.requests.found = requests.filter(|text| !asks_nothing(text)).count();
     written.names = Coverage {
         kept,
         found: lost.len(),

@@ -1,6 +1,7 @@
 //! Collects the entries of a digest within its tokens and bytes, and joins them to the text.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::costs::Costs;
 use super::facts::Fact;
@@ -28,10 +29,18 @@ pub(super) struct Writer<'c, 't> {
     pub(super) tokens: u32,
     /// Bytes of JSON that are left.
     bytes: usize,
-    /// By section and place, which is the order of the text.
-    entries: BTreeMap<(Section, usize), String>,
+    /// By their positions, which is the order of the text; without their labels.
+    entries: BTreeMap<Position, String>,
     texts: BTreeSet<(Section, String)>,
+    /// The first sections of those that have their heading.
     headings: BTreeSet<Section>,
+}
+
+/// Where an entry stands: the first section of its heading, its place, and its own section.
+type Position = (Section, usize, Section);
+
+const fn position(section: Section, place: usize) -> Position {
+    (section.group(), place, section)
 }
 
 impl<'c, 't> Writer<'c, 't> {
@@ -76,14 +85,13 @@ impl Writer<'_, '_> {
         if text.is_empty() || is_too_long(text, room) {
             return false;
         }
-        if self.entries.contains_key(&(section, place))
+        if self.entries.contains_key(&position(section, place))
             || self.texts.contains(&(section, text.to_owned()))
         {
             return true;
         }
-        let mut tokens = self.costs.of(text);
-        let mut bytes = json_bytes(text) + AROUND_ENTRY;
-        if !self.headings.contains(&section) {
+        let (mut tokens, mut bytes) = self.cost(section, text);
+        if !self.headings.contains(&section.group()) {
             tokens += self.costs.of_heading(section);
             bytes += section.heading().len() + AROUND_ENTRY;
         }
@@ -93,25 +101,24 @@ impl Writer<'_, '_> {
         self.tokens -= tokens;
         self.bytes -= bytes;
         *limit -= tokens;
-        self.headings.insert(section);
+        self.headings.insert(section.group());
         self.texts.insert((section, text.to_owned()));
-        self.entries.insert((section, place), text.to_owned());
+        self.entries
+            .insert(position(section, place), text.to_owned());
         true
     }
 
+    /// Returns the tokens and the bytes of JSON of an entry.
+    fn cost(&mut self, section: Section, text: &str) -> (u32, usize) {
+        let text = section.labelled(text);
+        (self.costs.of(&text), json_bytes(&text) + AROUND_ENTRY)
+    }
+
     /// Adds as many of these entries as fit within `limit`, in their order.
-    pub(super) fn take<'a>(
-        &mut self,
-        section: Section,
-        mut limit: u32,
-        entries: impl IntoIterator<Item = (usize, &'a str)>,
-    ) {
-        if self.is_whole && section.is_replaced_by_story() {
-            return;
-        }
+    pub(super) fn take(&mut self, mut limit: u32, entries: &[(Section, usize, &str)]) {
         let mut misses = 0;
-        for (place, text) in entries {
-            if self.add(section, place, text, &mut limit) {
+        for (section, place, text) in entries {
+            if self.add(*section, *place, text, &mut limit) {
                 misses = 0;
             } else {
                 misses += 1;
@@ -141,12 +148,13 @@ impl Writer<'_, '_> {
 
     /// Whether an entry is at this place.
     pub(super) fn has(&self, section: Section, place: usize) -> bool {
-        self.entries.contains_key(&(section, place))
+        self.entries.contains_key(&position(section, place))
     }
 
-    /// Iterates the entries that were taken.
-    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.entries.values().map(String::as_str)
+    /// Iterates the entries that were taken, with their sections.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (Section, &str)> {
+        let entries = self.entries.iter();
+        entries.map(|((.., section), text)| (*section, text.as_str()))
     }
 
     /// Joins the story and all entries, to look up names in them.
@@ -165,13 +173,16 @@ impl Writer<'_, '_> {
         let (mut freed_tokens, mut freed_bytes) = (0u32, 0usize);
         let mut headings = BTreeSet::new();
         for (section, place, text) in entries {
-            tokens = tokens.saturating_add(self.costs.of(text));
-            bytes += json_bytes(text) + AROUND_ENTRY;
-            if let Some(before) = self.entries.get(&(*section, *place)) {
-                freed_tokens += self.costs.of(before);
-                freed_bytes += json_bytes(before) + AROUND_ENTRY;
+            let (own_tokens, own_bytes) = self.cost(*section, text);
+            tokens = tokens.saturating_add(own_tokens);
+            bytes += own_bytes;
+            if let Some(before) = self.entries.get(&position(*section, *place)).cloned() {
+                let (own_tokens, own_bytes) = self.cost(*section, &before);
+                freed_tokens += own_tokens;
+                freed_bytes += own_bytes;
             }
-            if !self.headings.contains(section) && headings.insert(*section) {
+            let group = section.group();
+            if !self.headings.contains(&group) && headings.insert(group) {
                 tokens = tokens.saturating_add(self.costs.of_heading(*section));
                 bytes += section.heading().len() + AROUND_ENTRY;
             }
@@ -185,7 +196,9 @@ impl Writer<'_, '_> {
         self.bytes = room.1 - bytes;
         self.headings.append(&mut headings);
         for (section, place, text) in entries {
-            let before = self.entries.insert((*section, *place), text.clone());
+            let before = self
+                .entries
+                .insert(position(*section, *place), text.clone());
             if let Some(before) = before {
                 self.texts.remove(&(*section, before));
             }
@@ -202,40 +215,67 @@ impl Writer<'_, '_> {
         text: &str,
         limit: u32,
     ) -> bool {
-        let key = (section, place);
+        let key = position(section, place);
         let Some(short) = self.entries.get(&key).cloned() else {
             return false;
         };
-        let freed = self.costs.of(&short);
-        if is_too_long(text, limit + freed) {
+        let (freed_tokens, freed_bytes) = self.cost(section, &short);
+        if is_too_long(text, limit + freed_tokens) {
             return false;
         }
-        let tokens = self.costs.of(text).saturating_sub(freed);
-        let bytes = json_bytes(text).saturating_sub(json_bytes(&short));
-        if tokens > limit.min(self.tokens) || bytes > self.bytes {
+        let (tokens, bytes) = self.cost(section, text);
+        if tokens > limit.min(self.tokens) + freed_tokens || bytes > self.bytes + freed_bytes {
             return false;
         }
-        self.tokens -= tokens;
-        self.bytes -= bytes;
+        self.tokens = self.tokens + freed_tokens - tokens;
+        self.bytes = self.bytes + freed_bytes - bytes;
         self.texts.remove(&(section, short));
         self.texts.insert((section, text.to_owned()));
         self.entries.insert(key, text.to_owned());
         true
     }
 
+    /// Removes the entries of a section at these places that `is_repeated` says stand elsewhere.
+    pub(super) fn remove(
+        &mut self,
+        section: Section,
+        places: Range<usize>,
+        is_repeated: &dyn Fn(&str) -> bool,
+    ) {
+        for place in places {
+            let key = position(section, place);
+            let Some(text) = self
+                .entries
+                .get(&key)
+                .filter(|text| is_repeated(text))
+                .cloned()
+            else {
+                continue;
+            };
+            let (tokens, bytes) = self.cost(section, &text);
+            self.tokens += tokens;
+            self.bytes += bytes;
+            self.entries.remove(&key);
+            self.texts.remove(&(section, text));
+        }
+    }
+
     /// Joins story and entries to a digest of at most `tokens` and `bytes`, of which the writer knows what is
     /// left. The caller knows how many items were found.
     pub(super) fn finish(self, tokens: u32, bytes: usize) -> Written {
-        let kept = |wanted: Section| Coverage {
-            kept: self.entries.keys().filter(|(of, _)| *of == wanted).count(),
-            found: 0,
+        let kept = |wanted: &[Section]| {
+            let sections = self.entries.keys().map(|(.., section)| section);
+            Coverage {
+                kept: sections.filter(|section| wanted.contains(section)).count(),
+                found: 0,
+            }
         };
         Written {
             text: self.text(),
             tokens: tokens - self.tokens,
             bytes: bytes - self.bytes,
-            rules: kept(Section::Rules),
-            requests: kept(Section::Requests),
+            rules: kept(&[Section::Rules, Section::Remarks]),
+            requests: kept(&[Section::Requests]),
             names: Coverage::default(),
         }
     }
@@ -243,19 +283,19 @@ impl Writer<'_, '_> {
     fn text(&self) -> String {
         let mut text = self.story.to_owned();
         let mut last = None;
-        for ((section, _), entry) in &self.entries {
-            if last != Some(*section) {
+        for ((group, _, section), entry) in &self.entries {
+            if last != Some(*group) {
                 if last.is_none() && !text.is_empty() {
                     text.push_str(BELOW_STORY);
                 } else if last.is_some() {
                     text.push('\n');
                 }
-                text.push_str(section.heading());
+                text.push_str(group.heading());
                 text.push('\n');
-                last = Some(*section);
+                last = Some(*group);
             }
             text.push_str("- ");
-            text.push_str(entry);
+            text.push_str(&section.labelled(entry));
             text.push('\n');
         }
         text.truncate(text.trim_end().len());

@@ -1,6 +1,5 @@
 //! The entries that may still be chosen, the best first.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -39,29 +38,31 @@ impl<'a> Entry<'a> {
             candidate,
             completes: false,
         };
-        match entry.candidate.whole {
-            Some(whole) if is_begun => entry.rest(whole, worths),
-            _ => entry,
+        match is_begun {
+            true => entry.longer(worths).unwrap_or(entry),
+            false => entry,
         }
     }
 
-    /// Returns the rest of a text of which this entry is the beginning.
-    pub(super) fn rest(&self, whole: &'a str, worths: &Worths<'_>) -> Self {
-        let beginning = &self.candidate;
-        Self {
-            names: worths.names_in(whole),
+    /// Returns what the next longer form of the text adds, if there is one.
+    pub(super) fn longer(&self, worths: &Worths<'_>) -> Option<Self> {
+        let short = &self.candidate;
+        let (text, longer) = short.longer.clone()?.next();
+        Some(Self {
+            names: worths.names_in(&text),
             plain: String::new(),
             words: Vec::new(),
-            tokens: estimate(whole) - self.tokens + 1.0,
+            tokens: (estimate(&text) - estimate(&short.text)).max(0.0) + 1.0,
             candidate: Candidate {
-                section: beginning.section,
-                place: beginning.place,
-                text: Cow::Borrowed(whole),
-                worth: beginning.worth * weights::REST_OF_REQUEST,
-                whole: None,
+                section: short.section,
+                place: short.place,
+                text,
+                worth: short.worth * weights::REST,
+                longer,
+                from: short.from,
             },
             completes: true,
-        }
+        })
     }
 
     /// Returns what the entry adds per token to what is said.

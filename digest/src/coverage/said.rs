@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::candidates::Candidate;
 use crate::section::Section;
+use crate::sentences::each_sentence;
 use crate::statements::words_of;
 
 /// The texts and words of the entries that were chosen.
@@ -15,13 +16,6 @@ pub(super) struct Said {
 }
 
 impl Said {
-    pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
-        Self {
-            texts: texts.map(plain).collect(),
-            words: Words::default(),
-        }
-    }
-
     pub(super) fn has(&self, plain: &str) -> bool {
         !plain.is_empty() && self.texts.contains(plain)
     }
@@ -36,6 +30,13 @@ impl Said {
             self.texts.insert(plain.to_owned());
         }
         self.words.say(words);
+    }
+
+    /// Says the sentences of a text, so that none of them is quoted again.
+    pub(super) fn say_sentences(&mut self, text: &str) {
+        each_sentence(text, &mut |sentence| {
+            self.texts.insert(plain(sentence));
+        });
     }
 
     /// Returns from 0 to 1 how much of a text with these words is new.

@@ -284,6 +284,7 @@ fn digest_parts(message: &Message, is_summary: bool) -> impl Iterator<Item = Dig
                 Role::User => Some(DigestPart::User(text.into())),
                 _ => None,
             },
+            Content::Thinking(text) => Some(DigestPart::Thinking(text.into())),
             Content::Call(call) => Some(DigestPart::Call {
                 id: call.id.as_str().into(),
                 name: call.name.as_str().into(),

@@ -224,7 +224,10 @@ fn parts(conversation: &Conversation, unit: usize) -> Vec<Part<'_>> {
                         None => output.text(conversation.source()),
                     },
                 }),
-                Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) => {}
+                Content::Thinking(place) => {
+                    parts.push(Part::Thinking(conversation.text(place)));
+                }
+                Content::Media(_) | Content::Opaque(_) => {}
             }
         }
     }

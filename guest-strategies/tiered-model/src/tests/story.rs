@@ -8,7 +8,7 @@ fn the_story_comes_first_and_then_what_has_to_be_exact() {
     let tested = reduced(&recording, 1_500);
     let text = text(&tested);
     assert!(
-        text.starts_with(&format!("{STORY}\n\n## What the user asked")),
+        text.starts_with(&format!("{STORY}\n\n## Standing instructions")),
         "{text}"
     );
     for exact in [RULE, ERROR, "look at the tariff", "src/part_1.rs"] {
@@ -113,9 +113,9 @@ fn an_earlier_summary_goes_on() {
     for exact in ["Always use metric units!", "mend the gauge", "old_gauge_7"] {
         assert!(text.contains(exact), "{exact} is not in {text}");
     }
-    // Below all that, where there is room.
+    // Where there is room.
     assert!(
-        text.ends_with("## Earlier summaries\n- We chose integers, because floats were off."),
+        text.contains("## Earlier summaries\n- We chose integers, because floats were off.\n"),
         "{text}"
     );
 }
@@ -131,7 +131,7 @@ fn what_the_model_did_not_see_is_told_by_the_digest() {
     assert!(tested.count("units-left-out") > Some(0));
     let text = text(&tested);
     assert!(
-        text.starts_with(STORY) && text.contains("## What was done"),
+        text.starts_with(STORY) && text.contains("rs: read"),
         "{text}"
     );
 }

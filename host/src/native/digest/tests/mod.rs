@@ -84,7 +84,7 @@ fn digest_quotes_rules_and_the_last_error() {
             "assertion failed: ledger total is 41, expected 42",
             "## Standing instructions",
             "src/ledger.rs: read, edited",
-            "ran `cargo test sums` — failed",
+            "ran `cargo test sums` → assertion failed: ledger total is 41, expected 42 — failed",
         ],
     );
 }
@@ -97,7 +97,7 @@ fn digest_lists_what_was_done_and_values() {
         &[
             "TRIP-77120",
             "Only aisle seats, please.",
-            "## What was done",
+            "## History",
             "## Values",
         ],
     );
@@ -139,7 +139,7 @@ fn failure_is_listed_with_its_call() {
 }
 
 #[test]
-fn output_flagged_as_error_is_listed_under_errors_without_error_words() {
+fn output_flagged_as_error_is_quoted_without_error_words() {
     let mut messages = vec![
         json!({"role": "user", "content": "Book a seat to Lisbon."}),
         json!({"role": "assistant", "content": [{"type": "tool_use", "id": "b", "name": "book", "input": {"flight": "BX71"}}]}),
@@ -153,7 +153,13 @@ fn output_flagged_as_error_is_listed_under_errors_without_error_words() {
     let document =
         json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": messages}).to_string();
     let digest = compact(&document, Budget::Share(0.4));
-    assert_holds(&digest, &["## Errors\n- No seats left on BX71."]);
+    assert_holds(
+        &digest,
+        &[
+            "- called book(flight=BX71)",
+            "- Output: No seats left on BX71.",
+        ],
+    );
 }
 
 #[test]

@@ -55,8 +55,9 @@ fn assert_only_the_user_rules(document: &str) {
         "{}",
         compaction.document()
     );
-    let asked = section(&compaction, "## What the user asked");
-    assert!(!asked.contains("port 99"), "{asked}");
+    let told = section(&compaction, "## History");
+    assert!(told.contains("- User: "), "{told}");
+    assert!(!told.contains("port 99"), "{told}");
 }
 
 const ANTHROPIC: Spelling = Spelling {

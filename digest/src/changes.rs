@@ -1,0 +1,188 @@
+//! What an edit changed: a line that it removed, and the one that it put there.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{commands, text};
+
+/// What each line begins with.
+pub(super) const EDITED: &str = "edited ";
+
+/// Names of arguments that hold the text before an edit, and of those that hold the text after it.
+const OLD: [&str; 5] = ["old", "oldstring", "oldstr", "oldtext", "search"];
+const NEW: [&str; 6] = [
+    "new",
+    "newstring",
+    "newstr",
+    "newtext",
+    "replace",
+    "replacement",
+];
+
+/// Most bytes of a line, and most lines of either text that are compared.
+const LINE: usize = 80;
+const LINES: usize = 1_000;
+
+/// Most bytes of a script.
+const SCRIPT: usize = 160;
+
+/// Most replaced lines of one edit that are shown.
+const PAIRS: usize = 3;
+
+/// Most edits of one call.
+const EDITS: usize = 3;
+
+/// Where a patch begins.
+const PATCH: &str = "*** Begin Patch";
+
+/// Returns what the edits of a call changed in a file, a line each. Empty if the arguments do not say so.
+pub(super) fn of_call(path: &str, arguments: &Value) -> Vec<String> {
+    let Value::Object(members) = arguments else {
+        return Vec::new();
+    };
+    let lists = members.values().filter_map(Value::as_array).flatten();
+    let edits = std::iter::once(arguments).chain(lists);
+    let pairs = edits.filter_map(|edit| {
+        let members = edit.as_object()?;
+        let named = |names: &[&str]| {
+            let is_named = |(name, _): &(&String, &Value)| names.contains(&&*bare(name));
+            members.iter().find(is_named)?.1.as_str()
+        };
+        changed(named(&OLD)?.lines(), named(&NEW)?.lines())
+    });
+    pairs
+        .take(EDITS)
+        .map(|change| format!("{EDITED}{}: {change}", file(path)))
+        .collect()
+}
+
+/// Returns what a command that applies a patch or a script of `sed` changed in its file.
+pub(super) fn of_command(path: &str, command: &str) -> Option<String> {
+    if let Some(script) = commands::sed_script(command) {
+        let script = text::line(script, SCRIPT);
+        return Some(format!("{EDITED}{}: `{script}`", file(path)));
+    }
+    let (_, patch) = command.split_once(PATCH)?;
+    let removed = patch.lines().filter_map(|line| line.strip_prefix('-'));
+    let added = patch.lines().filter_map(|line| line.strip_prefix('+'));
+    Some(format!(
+        "{EDITED}{}: {}",
+        file(path),
+        changed(removed, added)?
+    ))
+}
+
+/// Returns the first lines that only one of two texts has, with how many there are.
+fn changed<'t>(
+    old: impl Iterator<Item = &'t str>,
+    new: impl Iterator<Item = &'t str>,
+) -> Option<String> {
+    let lines = |text: &mut dyn Iterator<Item = &'t str>| {
+        let lines = text.map(str::trim).filter(|line| says(line)).take(LINES);
+        lines.collect::<Vec<&str>>()
+    };
+    let (old, new) = (lines(&mut { old }), lines(&mut { new }));
+    let only = |lines: &[&'t str], others: &[&'t str]| {
+        let others: BTreeSet<&str> = others.iter().copied().collect();
+        let own = lines.iter().filter(|line| !others.contains(*line));
+        own.copied().collect::<Vec<&str>>()
+    };
+    let (removed, added) = (only(&old, &new), only(&new, &old));
+    // Where as many lines were replaced as there are now, each has its successor.
+    let shown = match removed.len() == added.len() {
+        true => PAIRS,
+        false => 1,
+    };
+    let code = |lines: &[&str], at: usize| {
+        let line = lines.get(at)?;
+        Some(format!("`{}`", text::line(line, LINE)))
+    };
+    let replaced = (0..shown).filter_map(|at| match (code(&removed, at), code(&added, at)) {
+        (Some(old), Some(new)) => Some(format!("{old} → {new}")),
+        (Some(old), None) => Some(format!("removed {old}")),
+        (None, Some(new)) => Some(format!("added {new}")),
+        (None, None) => None,
+    });
+    let mut line = replaced.collect::<Vec<String>>().join(", ");
+    if line.is_empty() {
+        return None;
+    }
+    if removed.len().max(added.len()) > shown {
+        line.push_str(&format!(" (+{} −{} lines)", added.len(), removed.len()));
+    }
+    Some(line)
+}
+
+/// Whether a line says something, and is not only a bracket.
+fn says(line: &str) -> bool {
+    line.chars()
+        .filter(|c| c.is_alphanumeric())
+        .nth(1)
+        .is_some()
+}
+
+/// Returns the name of an argument without its separators and in lower case.
+fn bare(name: &str) -> String {
+    let letters = name.chars().filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// Returns the name of the file, which the line about the file says with its path.
+fn file(path: &str) -> &str {
+    let name = path.trim_end_matches('/').rsplit(['/', '\\']).next();
+    name.filter(|name| !name.is_empty()).unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_says_what_it_changed() {
+        let edits = |arguments: &str| {
+            let arguments = serde_json::from_str(arguments).unwrap_or(Value::Null);
+            of_call("src/oven.rs", &arguments)
+        };
+        for (arguments, expected) in [
+            (
+                r#"{"old_string": "let heat = 180;", "new_string": "let heat = 220;"}"#,
+                vec!["edited oven.rs: `let heat = 180;` → `let heat = 220;`"],
+            ),
+            (
+                r#"{"old": "a1\nb1", "new": "a2\nb2"}"#,
+                vec!["edited oven.rs: `a1` → `a2`, `b1` → `b2`"],
+            ),
+            (
+                r#"{"oldText": "{\n  bake();\n}", "newText": "{\n  rest();\n  bake();\n  cool();\n}"}"#,
+                vec!["edited oven.rs: added `rest();` (+2 −0 lines)"],
+            ),
+            (
+                r#"{"edits": [{"old": "a1", "new": ""}, {"old": "b1", "new": "b2"}]}"#,
+                vec![
+                    "edited oven.rs: removed `a1`",
+                    "edited oven.rs: `b1` → `b2`",
+                ],
+            ),
+            (r#"{"old_str": "same", "new_str": "  same"}"#, vec![]),
+            (r#"{"content": "all of it"}"#, vec![]),
+            ("[]", vec![]),
+        ] {
+            assert_eq!(edits(arguments), expected, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn a_patch_says_what_it_changed() {
+        let patch = "apply_patch <<'P'\n*** Begin Patch\n*** Update File: a/oven.rs\n@@\n fn bake() {\n-    heat(180);\n+    heat(220);\n*** End Patch\nP";
+        assert_eq!(
+            of_command("a/oven.rs", patch).as_deref(),
+            Some("edited oven.rs: `heat(180);` → `heat(220);`")
+        );
+        assert_eq!(
+            of_command("a/oven.rs", "sed -i 's/heat(180)/heat(220)/' a/oven.rs").as_deref(),
+            Some("edited oven.rs: `s/heat(180)/heat(220)/`")
+        );
+        assert_eq!(of_command("a/oven.rs", "cat a/oven.rs"), None);
+    }
+}
