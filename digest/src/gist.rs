@@ -57,14 +57,15 @@ const LINE: usize = 160;
 /// Most pieces that are looked at: the first and the last ones.
 const PIECES: usize = 400;
 
-/// What a piece says: any at all, for each name up to so many, and for being the first, the last, or a reason, finding or plan.
+/// What a piece is worth: any at all; each of its names, of which at most [`NAMES`] count; the first one, the last one, and one
+/// with a reason, finding or plan.
 const ANY: f64 = 0.02;
 const NAMES: usize = 5;
 const FIRST: f64 = 2.0;
 const LAST: f64 = 1.5;
 const FINDING: f64 = 2.0;
 
-/// What a number says without its line, as a share of a name.
+/// What a number is worth, as a share of any other name: without its line it means little.
 const NUMBER: f64 = 0.4;
 
 /// Words with which a sentence says what is to be done.
@@ -156,7 +157,7 @@ fn plans(piece: &str) -> bool {
     PLANS.iter().any(|sign| lower.contains(sign))
 }
 
-/// Returns what a piece says for its length.
+/// Returns what a piece is worth for its length.
 fn worth(text: &str, index: usize, count: usize) -> f64 {
     let names = scan::names(text).take(NAMES).map(|name| {
         match name.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -197,7 +197,7 @@ impl Iterator for Entries<'_> {
                 continue;
             }
             if line.starts_with("## ") {
-                // Nothing below a heading that no digest has may speak for the user.
+                // What is below a heading of another kind of text is not the user's.
                 self.section = Section::Earlier;
             }
             let section = self.section;
