@@ -74,27 +74,25 @@ impl Action {
     /// Reads a call of `tool`; `answer` is its output, if known.
     pub(super) fn read(tool: &str, arguments: &str, failed: bool, answer: Option<&str>) -> Call {
         let value = text::parsed(arguments).unwrap_or(Value::Null);
-        let action = Self::of_value(tool, &value, failed, answer);
-        let mut changes = Vec::new();
-        if action.has_edited() {
-            let command = command_of(&value);
-            let command = command.as_deref().map(without_shell);
-            changes.extend(command.and_then(|it| changes::of_command(&action.target, it)));
-            changes.extend(changes::of_call(&action.target, &value));
-        }
-        Call { action, changes }
+        let command = command_of(&value);
+        let command = command.as_deref().map(without_shell);
+        Self::of_value(tool, &value, command, failed, answer).with_changes(command, &value)
     }
 
     /// Reads a shell command that ran; `answer` is its output, if known.
     pub(super) fn read_command(command: &str, failed: bool, answer: Option<&str>) -> Call {
-        let action = Self::of_command(command, failed, answer);
-        let change = match action.has_edited() {
-            true => changes::of_command(&action.target, command),
-            false => None,
-        };
+        Self::of_command(command, failed, answer).with_changes(Some(command), &Value::Null)
+    }
+
+    fn with_changes(self, command: Option<&str>, arguments: &Value) -> Call {
+        let mut changes = Vec::new();
+        if self.has_edited() {
+            changes.extend(command.and_then(|it| changes::of_command(&self.target, it)));
+            changes.extend(changes::of_call(&self.target, arguments));
+        }
         Call {
-            changes: change.into_iter().collect(),
-            action,
+            action: self,
+            changes,
         }
     }
 
@@ -107,10 +105,19 @@ impl Action {
     /// Creates the action of a call of `tool`; `answer` is its output, if known.
     pub(super) fn of_call(tool: &str, arguments: &str, failed: bool, answer: Option<&str>) -> Self {
         let value = text::parsed(arguments).unwrap_or(Value::Null);
-        Self::of_value(tool, &value, failed, answer)
+        let command = command_of(&value);
+        let command = command.as_deref().map(without_shell);
+        Self::of_value(tool, &value, command, failed, answer)
     }
 
-    fn of_value(tool: &str, value: &Value, failed: bool, answer: Option<&str>) -> Self {
+    /// Creates the action of a call with these arguments, and the `command` in them.
+    fn of_value(
+        tool: &str,
+        value: &Value,
+        command: Option<&str>,
+        failed: bool,
+        answer: Option<&str>,
+    ) -> Self {
         let members = value.as_object().into_iter().flatten();
         let texts: Vec<(&str, &str)> = members
             .filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
@@ -122,8 +129,6 @@ impl Action {
                 .map(|(_, value)| *value)
         };
         let path = named(PATHS).filter(|path| path.len() <= 400 && !path.contains('\n'));
-        let command = command_of(value);
-        let command = command.as_deref().map(without_shell);
         let new = |target, kind, verb| Self {
             target,
             kind,

@@ -54,9 +54,7 @@ impl<'a> Candidates<'a> {
         };
         candidates.add_actions(facts, &aged);
         let actions = candidates.actions.values();
-        let outcomes: BTreeSet<String> = actions
-            .filter_map(|(_, action)| Some(action.outcome()?.to_owned()))
-            .collect();
+        let outcomes: BTreeSet<&str> = actions.filter_map(|(_, action)| action.outcome()).collect();
         let has_run = |action: &Action| candidates.actions.contains_key(&action.label());
         let mut add = |section, place, text: Cow<'a, str>, worth| {
             candidates.all.push(Candidate {
@@ -189,7 +187,7 @@ impl<'a> Candidates<'a> {
                     evidence: Evidence::Sure,
                 } => {
                     let line = text::line(line, shares::SHORT_ENTRY);
-                    if outcomes.contains(&line) {
+                    if outcomes.contains(&*line) {
                         continue;
                     }
                     add(Section::Errors, place, line.into(), own(weights::ERROR));
@@ -372,7 +370,7 @@ fn newest_conclusions(facts: &[(usize, &Fact)]) -> [Option<usize>; 2] {
             _ => None,
         })
     };
-    let is_request = |(_, fact): &(usize, &Fact)| matches!(fact, Fact::Request(_));
+    let is_request = |(_, fact): &(usize, &Fact)| fact.request().is_some();
     let request = facts.iter().rposition(is_request).unwrap_or(0);
     [last(facts), last(&facts[..request])]
 }

@@ -61,7 +61,7 @@ pub(super) fn last_lines(text: &str, stop: &dyn Fn() -> bool) -> Vec<String> {
 }
 
 fn each(text: &str, stop: &dyn Fn() -> bool, emit: &mut dyn FnMut(&str)) {
-    for prose in text.split("```").step_by(2) {
+    for prose in text.split(text::FENCE).step_by(2) {
         each_sentence_until(stop, prose, &mut |sentence| {
             let is_one = sentence.len() > 20 && !sentence.ends_with(':');
             if is_one && says_why(beginning(sentence)) {
@@ -71,13 +71,19 @@ fn each(text: &str, stop: &dyn Fn() -> bool, emit: &mut dyn FnMut(&str)) {
     }
 }
 
+/// Whether a sentence states a reason or a finding.
 pub(super) fn says_why(sentence: &str) -> bool {
-    let bytes = sentence.as_bytes();
+    let begins = |first| matches!(first, b'b' | b' ' | b'i' | b'r' | b'd' | b't' | b'f' | b'w');
+    has_sign(sentence, &SIGNS, begins)
+}
+
+/// Whether a text has one of these signs, in any case. `begins` says whether one of them begins with a letter.
+pub(super) fn has_sign(text: &str, signs: &[&str], begins: impl Fn(u8) -> bool) -> bool {
+    let bytes = text.as_bytes();
     (0..bytes.len()).any(|at| {
-        let first = bytes[at] | 0x20;
         // Skips most letters, which begin none of them.
-        matches!(first, b'b' | b' ' | b'i' | b'r' | b'd' | b't' | b'f' | b'w')
-            && SIGNS.iter().any(|sign| {
+        begins(bytes[at] | 0x20)
+            && signs.iter().any(|sign| {
                 bytes
                     .get(at..at + sign.len())
                     .is_some_and(|window| window.eq_ignore_ascii_case(sign.as_bytes()))

@@ -126,10 +126,10 @@ pub(super) fn read(
     entry_limits: &mut EntryLimits,
 ) -> Vec<Fact> {
     let mut answers = OutputsByCall::of(parts);
-    // By the addresses of the outputs, since calls may have no ids of their own.
+    // By the indices of the outputs, since calls may have no ids of their own.
     let mut files: BTreeMap<usize, String> = BTreeMap::new();
     let mut facts = Vec::new();
-    for part in parts {
+    for (index, part) in parts.iter().enumerate() {
         if stop() {
             break;
         }
@@ -137,18 +137,16 @@ pub(super) fn read(
             Part::User(text) => read_request(text, stop, &mut facts),
             Part::Program(text) => read_errors(text, false, &mut facts),
             Part::Assistant { text, calls } => said::read(text, *calls, stop, &mut facts),
-            Part::Thinking(text) => {
-                said::read_thought(text, stop, &mut facts);
-            }
+            Part::Thinking(text) => said::read_thought(text, stop, &mut facts),
             Part::Call {
                 id,
                 name,
                 arguments,
             } => {
                 let output = answers.take(id, name);
-                let file = read_call(name, arguments, output, &mut facts);
-                let address = |output| std::ptr::from_ref::<Part<'_>>(output).addr();
-                files.extend(output.map(address).zip(file));
+                let answer = output.map(|output| &parts[output]);
+                let file = read_call(name, arguments, answer, &mut facts);
+                files.extend(output.zip(file));
             }
             Part::Output { name, text, .. } => {
                 let text = &*part::unwrapped(text);
@@ -162,7 +160,7 @@ pub(super) fn read(
                     let evidence = Evidence::Sure;
                     facts.push(Fact::Error { line, evidence });
                 }
-                let file = files.get(&std::ptr::from_ref(part).addr());
+                let file = files.get(&index);
                 let source = file.map_or(&**name, String::as_str);
                 let lines = values::lines(source, text).into_iter().enumerate();
                 facts.extend(lines.map(|(number, line)| Fact::Value {
@@ -202,11 +200,11 @@ fn failure_line(text: &str) -> Option<String> {
     }
 }
 
-/// Outputs by the ids of their calls, or by names if there are no ids. Ids repeat, so each output answers one
-/// call.
+/// Indices of outputs by the ids of their calls, or by names if there are no ids. Ids repeat, so each output answers
+/// one call.
 struct OutputsByCall<'a> {
-    by_id: BTreeMap<&'a str, VecDeque<&'a Part<'a>>>,
-    by_name: BTreeMap<&'a str, VecDeque<&'a Part<'a>>>,
+    by_id: BTreeMap<&'a str, VecDeque<usize>>,
+    by_name: BTreeMap<&'a str, VecDeque<usize>>,
 }
 
 impl<'a> OutputsByCall<'a> {
@@ -215,13 +213,13 @@ impl<'a> OutputsByCall<'a> {
             by_id: BTreeMap::new(),
             by_name: BTreeMap::new(),
         };
-        for part in parts {
+        for (index, part) in parts.iter().enumerate() {
             match part {
                 Part::Output { call_id, name, .. } if call_id.is_empty() => {
-                    answers.by_name.entry(name).or_default().push_back(part);
+                    answers.by_name.entry(name).or_default().push_back(index);
                 }
                 Part::Output { call_id, .. } => {
-                    answers.by_id.entry(call_id).or_default().push_back(part);
+                    answers.by_id.entry(call_id).or_default().push_back(index);
                 }
                 _ => {}
             }
@@ -229,8 +227,8 @@ impl<'a> OutputsByCall<'a> {
         answers
     }
 
-    /// Returns the output of a call. Calls have to be passed in their order.
-    fn take(&mut self, id: &str, name: &str) -> Option<&'a Part<'a>> {
+    /// Returns the index of a call's output. Calls have to be passed in their order.
+    fn take(&mut self, id: &str, name: &str) -> Option<usize> {
         let outputs = if id.is_empty() {
             self.by_name.get_mut(name)
         } else {

@@ -134,7 +134,7 @@ fn pieces(said: &str) -> Vec<Cow<'_, str>> {
     for line in said.lines() {
         // It may be a gist itself.
         let line = line.trim().trim_end_matches(GAP);
-        if line.starts_with("```") {
+        if line.starts_with(text::FENCE) {
             is_code = !is_code;
         }
         let says = !is_code && line.chars().any(char::is_alphanumeric);
@@ -152,9 +152,10 @@ fn pieces(said: &str) -> Vec<Cow<'_, str>> {
     pieces
 }
 
+/// Whether a piece says what is to be done.
 fn plans(piece: &str) -> bool {
-    let lower = piece.to_lowercase();
-    PLANS.iter().any(|sign| lower.contains(sign))
+    let begins = |first| matches!(first, b's' | b'n' | b'm' | b't');
+    decisions::has_sign(piece, &PLANS, begins)
 }
 
 /// Returns what a piece is worth for its length.

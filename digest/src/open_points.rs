@@ -36,7 +36,7 @@ pub(super) fn lines(text: &str) -> Vec<String> {
     let mut in_list = false;
     let mut is_code = false;
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        if line.starts_with("```") {
+        if line.starts_with(text::FENCE) {
             is_code = !is_code;
         }
         if is_code {

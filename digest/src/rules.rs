@@ -41,9 +41,9 @@ impl Strength {
 /// Words with which a sentence about the speaker asks for something.
 const ASKING: [&str; 5] = ["you", "your", "want", "expect", "insist"];
 
-/// Returns how binding a sentence is; `None` if it is no rule. A sentence of the speaker about himself, or
+/// Returns how binding a sentence is; `None` if it is not a rule. A sentence of the speakers about themselves, or
 /// about what there is, that asks for nothing is a remark, and a program's notice in its tags at most a wish. A question that asks for nothing
-/// is no rule.
+/// is not a rule.
 ///
 /// Examines only the [`beginning`] of a sentence: this cannot be interrupted, and a rule is cut after it
 /// anyway.

@@ -6,8 +6,7 @@ use super::actions::Action;
 use super::errors;
 use super::facts::Fact;
 use super::part::Part;
-
-const FENCE: &str = "```";
+use super::text::FENCE;
 
 /// Most bytes of a block within a text that has to be shortened.
 const BLOCK: usize = 160;

@@ -318,9 +318,13 @@ fn digest_of(units: Vec<Part<'_>>, work: Work, tokens: u32) -> String {
     for unit in units {
         notes.read(&[unit]);
     }
-    notes
-        .write(&[], tokens, 1 << 20, &mut Costs::new(&count))
-        .text
+    text_of(&notes, &[], tokens)
+}
+
+/// The digest of the units that are not `kept`.
+fn text_of(notes: &Notes, kept: &[bool], tokens: u32) -> String {
+    let mut costs = Costs::new(&count);
+    notes.write(kept, tokens, 1 << 20, &mut costs).text
 }
 
 /// A step that reads a file.
@@ -593,7 +597,7 @@ fn what_happened_is_told_in_its_order() {
     ] {
         notes.read(&parts);
     }
-    let digest = notes.write(&[], 400, 1 << 20, &mut Costs::new(&count)).text;
+    let digest = text_of(&notes, &[], 400);
     let expected = "## History\n\
         - User: Mend the sluice in src/sluice.rs.\n\
         - Noted: The gate jams because `turn` counts the wheel twice.\n\
@@ -658,10 +662,7 @@ fn the_newest_conclusion_is_whole_where_tokens_are_left() {
 fn a_kept_request_is_mentioned_where_it_was_made_however_often_it_is_kept() {
     let paint = "Paint the hull green, as the harbour master wants it.";
     let step = |file: &str| reading(&format!("src/{file}.rs"), "fn hull() {}");
-    let digest = |notes: &Notes, kept: &[bool]| {
-        let mut costs = Costs::new(&count);
-        notes.write(kept, 400, 1 << 20, &mut costs).text
-    };
+    let digest = |notes: &Notes, kept: &[bool]| text_of(notes, kept, 400);
     let in_order = |digest: &str, texts: &[&str]| {
         let places: Option<Vec<usize>> = texts.iter().map(|text| digest.find(text)).collect();
         assert!(places.is_some_and(|places| places.is_sorted()), "{digest}");
@@ -710,11 +711,7 @@ fn a_to_do_list_is_left_out_if_a_newer_one_is_kept() {
     notes.read(&[Part::User("Rig the ferry.".into())]);
     notes.read(&list("pending"));
     notes.read(&list("completed"));
-    let digest = |kept: &[bool]| {
-        notes
-            .write(kept, 400, 1 << 20, &mut Costs::new(&count))
-            .text
-    };
+    let digest = |kept: &[bool]| text_of(&notes, kept, 400);
     assert!(digest(&[false, false, false]).contains("- [x] Oil it"));
     assert!(!digest(&[false, false, true]).contains("Oil it"));
 }
@@ -789,7 +786,7 @@ fn an_answer_in_one_line_is_kept_however_it_begins() {
 }
 
 #[test]
-fn records_with_a_status_are_no_to_do_list() {
+fn records_with_a_status_are_not_a_to_do_list() {
     let call = Part::Call {
         id: "a".into(),
         name: "update_order".into(),
@@ -823,8 +820,7 @@ fn values_are_those_of_the_file_that_was_read() {
         output(r#"{"berth_id":"BX-71"}"#),
         output(r#"{"berth_id":"BX-99"}"#),
     ]);
-    let mut costs = Costs::new(&count);
-    let digest = notes.write(&[false], 400, 1 << 20, &mut costs).text;
+    let digest = text_of(&notes, &[], 400);
     for value in [
         "- a/tide.json: berth_id=BX-71",
         "- b/tide.json: berth_id=BX-99",

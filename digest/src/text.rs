@@ -130,7 +130,7 @@ pub(super) fn shorten_to_sentence(text: &str, limit: usize) -> Cow<'_, str> {
 }
 
 /// Begins and ends a block of code.
-const FENCE: &str = "```";
+pub(super) const FENCE: &str = "```";
 
 /// Whether a block of code is open at the end of a text.
 fn is_within_code(text: &str) -> bool {

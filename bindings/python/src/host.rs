@@ -26,7 +26,7 @@ use crate::result::NativeResult;
 use crate::running::{self, Cancel};
 use crate::strategy::NativeStrategy;
 
-/// Bytes up to which a conversation is read in the thread that asks, since that takes less time than signals wait anyway.
+/// Bytes up to which a conversation is read in the thread that asks: that takes less time than signals wait anyway.
 const READ_AT_ONCE: usize = 2 << 20;
 
 /// Reads conversations, loads strategies and runs compactions.

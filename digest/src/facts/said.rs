@@ -101,5 +101,5 @@ pub(crate) fn announces(line: &str) -> bool {
         line.get(..start.len())
             .is_some_and(|head| head.eq_ignore_ascii_case(start))
     };
-    line.ends_with(':') || line.starts_with("```") || STARTS.iter().any(starts)
+    line.ends_with(':') || line.starts_with(text::FENCE) || STARTS.iter().any(starts)
 }
