@@ -21,6 +21,9 @@ const ANSWER: usize = 100;
 /// Most bytes of a command as the label of names in its output.
 const LABEL: usize = 200;
 
+/// The outcome of a search without one.
+const NOTHING: &str = "found nothing";
+
 /// Most bytes of the outcome of a command.
 const OUTCOME: usize = 120;
 
@@ -154,7 +157,10 @@ impl Action {
             (Some(path), None) if verb(tool).is_some_and(|verb| verb != "ran") => new(
                 text::line(path, ARGUMENTS),
                 Kind::Path,
-                verb(tool).unwrap_or(CALLED),
+                match verb(tool).unwrap_or(CALLED) {
+                    "edited" if answer.is_some_and(says_created) => "created",
+                    verb => verb,
+                },
             ),
             _ => Self {
                 answer: answer
@@ -175,6 +181,16 @@ impl Action {
             Some((verb, path)) => (path, Kind::Path, verb),
             None => (command, Kind::Command, "ran"),
         };
+        if commands::found_nothing(command, failed, answer) {
+            return Self {
+                target: text::line(target, COMMAND),
+                kind,
+                verbs: vec![(verb, 1)],
+                names: Vec::new(),
+                failed: false,
+                answer: Some(NOTHING.to_owned()),
+            };
+        }
         Self {
             target: text::line(target, COMMAND),
             kind,
@@ -463,6 +479,12 @@ fn outcome(output: &str) -> Option<String> {
     sums_up.then(|| text::line(last, OUTCOME))
 }
 
+/// Whether the output of a tool that writes files says that there was none of this name before.
+fn says_created(output: &str) -> bool {
+    let head = &output[..output.floor_char_boundary(ANSWER)];
+    head.to_ascii_lowercase().contains("created")
+}
+
 /// Returns the last line of the output of a failed command that mentions an error, if it is short.
 fn error(output: &str) -> Option<String> {
     let mut lines = errors::lines(output).into_iter();
@@ -574,6 +596,18 @@ mod tests {
             "called book_seat(flight=BX71, row=12)"
         );
         assert_eq!(line("ping", "not JSON"), "called ping()");
+    }
+
+    #[test]
+    fn a_file_that_was_written_for_the_first_time_was_created() {
+        let wrote = |answer: &str| {
+            let arguments = r#"{"path": "src/tide.rs"}"#;
+            Action::of_call("Write", arguments, false, Some(answer)).line()
+        };
+        assert_eq!(wrote("File created at src/tide.rs"), "src/tide.rs: created");
+        assert_eq!(wrote("Updated src/tide.rs"), "src/tide.rs: edited");
+        let searched = Action::of_call("bash", r#"{"cmd": "grep tide src"}"#, true, Some(""));
+        assert_eq!(searched.line(), "ran `grep tide src` → found nothing");
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(super) struct Candidates<'a> {
 
 impl<'a> Candidates<'a> {
     /// Collects the candidates of facts, which are in order and numbered.
-    pub(super) fn of(facts: &[(usize, &'a Fact)], work: Work) -> Self {
+    pub(super) fn of(facts: &[(usize, &'a Fact)], answer: &'a str, work: Work) -> Self {
         let mut candidates = Self::default();
         let end = facts.last().map_or(1, |(place, _)| place + 1) as f64;
         let aged = |place: usize, oldest: f64| {
@@ -73,7 +73,7 @@ impl<'a> Candidates<'a> {
         };
         let mut statements = Statements::of(facts, work);
         let newest_conclusions = match work {
-            Work::Chat => [None; 2],
+            Work::Chat => [None; 3],
             _ => newest_conclusions(facts),
         };
         let newest = newest_error(facts).map(|(place, _)| place);
@@ -130,6 +130,13 @@ impl<'a> Candidates<'a> {
                 Fact::Changed(line) => {
                     add(Section::Done, place, line.into(), own(weights::CHANGED));
                 }
+                Fact::Content(content) => {
+                    let worth = match content.is_code {
+                        true => weights::DECLARED,
+                        false => weights::COMMENTED,
+                    };
+                    add(Section::Done, place, (&content.line).into(), own(worth));
+                }
                 Fact::Done(line) => add(Section::Done, place, line.into(), own(weights::DONE)),
                 Fact::Said {
                     text,
@@ -147,11 +154,17 @@ impl<'a> Candidates<'a> {
                         true if newest_conclusions.contains(&Some(place)) => {
                             weights::CONCLUSION * weights::NEWEST_CONCLUSION
                         }
+                        true if answers => weights::CLOSING,
                         true => weights::CONCLUSION,
                         false => weights::SAID,
                     };
+                    let length = said.len() as f64 / weights::LONG;
+                    let worth = worth * length.clamp(1.0, weights::LONGER);
                     let worth = of_model(worth, &said);
                     let (text, longer) = match gist {
+                        Some(_) if newest_conclusions[0] == Some(place) && !answer.is_empty() => {
+                            Longer::answered(said, answer)
+                        }
                         Some(gist) if said.len() > gist.len() => {
                             (Cow::Borrowed(&**gist), Some(Longer::of(said)))
                         }
@@ -273,7 +286,10 @@ impl<'a> Candidates<'a> {
             let short = text::shorten_to_sentence(request, shares::SHORT_ENTRY);
             let worth = match Some(place) == first {
                 true => weights::TASK_ITSELF,
-                false => weights::REQUEST * aged(place, weights::OLD_REQUEST),
+                false => {
+                    let says = (request.len() as f64 / weights::SAYING).min(1.0);
+                    weights::REQUEST * aged(place, weights::OLD_REQUEST) * says
+                }
             };
             // Requests of one template differ only after their beginning.
             let is_first = beginnings.insert(short.clone().into_owned());
@@ -360,8 +376,9 @@ impl Statements {
 /// What is written behind a statement that a later one corrects.
 const CORRECTED: &str = " (corrected later)";
 
-/// Returns the places of the newest conclusion, and of the last one before the newest request.
-fn newest_conclusions(facts: &[(usize, &Fact)]) -> [Option<usize>; 2] {
+/// Returns the places of the newest conclusion, of the newest one that ended a turn, and of the last one before the newest
+/// request.
+fn newest_conclusions(facts: &[(usize, &Fact)]) -> [Option<usize>; 3] {
     let last = |facts: &[(usize, &Fact)]| {
         facts.iter().rev().find_map(|(place, fact)| match fact {
             Fact::Said {
@@ -372,7 +389,17 @@ fn newest_conclusions(facts: &[(usize, &Fact)]) -> [Option<usize>; 2] {
     };
     let is_request = |(_, fact): &(usize, &Fact)| fact.request().is_some();
     let request = facts.iter().rposition(is_request).unwrap_or(0);
-    [last(facts), last(&facts[..request])]
+    let closing = facts.iter().rev().find_map(|(place, fact)| {
+        matches!(
+            fact,
+            Fact::Said {
+                ends_turn: true,
+                ..
+            }
+        )
+        .then_some(*place)
+    });
+    [last(facts), closing, last(&facts[..request])]
 }
 
 /// Whether the model said more than it mostly does along with a call.

@@ -129,7 +129,7 @@ fn bare(name: &str) -> String {
 }
 
 /// Returns the name of the file, which the line about the file says with its path.
-fn file(path: &str) -> &str {
+pub(super) fn file(path: &str) -> &str {
     let name = path.trim_end_matches('/').rsplit(['/', '\\']).next();
     name.filter(|name| !name.is_empty()).unwrap_or(path)
 }

@@ -42,6 +42,37 @@ pub(super) fn on_file(command: &str) -> Option<(&'static str, &str)> {
     paths.next().is_none().then_some((verb, *path))
 }
 
+/// Whether a command is a search that found nothing, by what it printed and that it `failed`: such programs end with code
+/// 1 then, and with a higher one if they could not search.
+pub(super) fn found_nothing(command: &str, failed: bool, output: Option<&str>) -> bool {
+    const SEARCHES: [&str; 6] = ["grep ", "egrep ", "rg ", "ag ", "git grep ", "ack "];
+    let last = command.rsplit(['|', ';', '&']).next().unwrap_or_default();
+    let searches = SEARCHES.iter().any(|it| last.trim_start().starts_with(it));
+    let says_no_more = |output: &str| {
+        let mut words = output
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty());
+        words.all(|word| word == "1" || CODE.iter().any(|known| known.eq_ignore_ascii_case(word)))
+    };
+    failed && searches && output.is_none_or(says_no_more)
+}
+
+/// Words around the code with which a program ended, where it printed nothing.
+const CODE: [&str; 12] = [
+    "exit",
+    "code",
+    "returncode",
+    "exited",
+    "with",
+    "output",
+    "error",
+    "process",
+    "status",
+    "command",
+    "no",
+    "failed",
+];
+
 /// Returns the script of a command `sed -i` on one file.
 pub(super) fn sed_script(command: &str) -> Option<&str> {
     let mut words = words(command);
@@ -126,6 +157,30 @@ fn words(command: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_search_without_a_match_is_no_failure() {
+        for (command, output) in [
+            ("grep -rn sluice src", ""),
+            (
+                "cat a | grep sluice",
+                "<returncode>1</returncode>\n<output>\n</output>",
+            ),
+            ("cd src && rg sluice", "Exit code 1"),
+        ] {
+            assert!(found_nothing(command, true, Some(output)), "{command}");
+            assert!(!found_nothing(command, false, Some(output)), "{command}");
+        }
+        assert!(found_nothing("git grep sluice", true, None));
+        for (command, output) in [
+            ("grep sluice src", "grep: src: Is a directory\nExit code 2"),
+            ("grep sluice src", "Exit code 2"),
+            ("make", "Exit code 1"),
+            ("grep sluice a; make", "Exit code 1"),
+        ] {
+            assert!(!found_nothing(command, true, Some(output)), "{command}");
+        }
+    }
 
     #[test]
     fn commands_on_one_file_are_recognised() {

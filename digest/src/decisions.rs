@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::sentences::{beginning, each_sentence_until};
+use super::signs::Signs;
 use super::text;
 
 /// Most bytes of a sentence, and most sentences of one text.
@@ -13,7 +14,7 @@ const SENTENCES: usize = 4;
 const THOUGHTS: usize = 2;
 
 /// Words with which a sentence states a reason or a finding. A space at either end marks the end of a word.
-const SIGNS: [&str; 20] = [
+static SIGNS: Signs<20> = Signs::new([
     "because",
     " so that ",
     "instead of",
@@ -34,7 +35,7 @@ const SIGNS: [&str; 20] = [
     "it seems that",
     "this means",
     "which means",
-];
+]);
 
 /// Returns the sentences of a model's text that state a reason or a finding. Fenced code contains no
 /// sentences.
@@ -62,6 +63,10 @@ pub(super) fn last_lines(text: &str, stop: &dyn Fn() -> bool) -> Vec<String> {
 
 fn each(text: &str, stop: &dyn Fn() -> bool, emit: &mut dyn FnMut(&str)) {
     for prose in text.split(text::FENCE).step_by(2) {
+        // Most texts have none, and to find where sentences end takes far longer.
+        if !says_why(&in_one_line(prose)) {
+            continue;
+        }
         each_sentence_until(stop, prose, &mut |sentence| {
             let is_one = sentence.len() > 20 && !sentence.ends_with(':');
             if is_one && says_why(beginning(sentence)) {
@@ -71,24 +76,20 @@ fn each(text: &str, stop: &dyn Fn() -> bool, emit: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Whether a sentence states a reason or a finding.
-pub(super) fn says_why(sentence: &str) -> bool {
-    let begins = |first| matches!(first, b'b' | b' ' | b'i' | b'r' | b'd' | b't' | b'f' | b'w');
-    has_sign(sentence, &SIGNS, begins)
+/// Returns a text with one space for each run of white space, as its sentences have.
+fn in_one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_ascii_whitespace() {
+        line.push(' ');
+        line.push_str(word);
+    }
+    line.push(' ');
+    line
 }
 
-/// Whether a text has one of these signs, in any case. `begins` says whether one of them begins with a letter.
-pub(super) fn has_sign(text: &str, signs: &[&str], begins: impl Fn(u8) -> bool) -> bool {
-    let bytes = text.as_bytes();
-    (0..bytes.len()).any(|at| {
-        // Skips most letters, which begin none of them.
-        begins(bytes[at] | 0x20)
-            && signs.iter().any(|sign| {
-                bytes
-                    .get(at..at + sign.len())
-                    .is_some_and(|window| window.eq_ignore_ascii_case(sign.as_bytes()))
-            })
-    })
+/// Whether a sentence states a reason or a finding.
+pub(super) fn says_why(sentence: &str) -> bool {
+    SIGNS.are_in(sentence)
 }
 
 #[cfg(test)]

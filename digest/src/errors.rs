@@ -1,17 +1,18 @@
 //! Lines that mention an error, and outputs of programs that failed.
 
 use super::json_members::{self, Value};
+use super::signs::Signs;
 use super::text;
 
 /// Words of a line that mentions an error, in any case.
-const SIGNS: [&[u8]; 6] = [
-    b"error",
-    b"exception",
-    b"traceback",
-    b"failed",
-    b"fatal",
-    b"panicked",
-];
+static SIGNS: Signs<6> = Signs::new([
+    "error",
+    "exception",
+    "traceback",
+    "failed",
+    "fatal",
+    "panicked",
+]);
 
 /// What precedes the code with which a program ended, within [`EXIT`] bytes of either end of the output.
 const EXITS: [&str; 11] = [
@@ -67,6 +68,11 @@ pub(super) fn lines(text: &str) -> Vec<String> {
         rest = &rest[..start];
     }
     found
+}
+
+/// Whether a line only announces the calls that led to an error.
+pub(super) fn begins_a_trace(line: &str) -> bool {
+    line.trim() == "Traceback (most recent call last):"
 }
 
 /// Whether a line mentions an error.
@@ -230,12 +236,14 @@ fn last_sign(text: &[u8]) -> Option<usize> {
 }
 
 fn is_sign(text: &[u8], at: usize) -> bool {
-    let rest = &text[at..];
-    matches!(rest[0] | 0x20, b'e' | b't' | b'f' | b'p')
-        && SIGNS.iter().any(|sign| {
-            rest.get(..sign.len())
-                .is_some_and(|head| head.eq_ignore_ascii_case(sign))
-        })
+    let sign = SIGNS.at(text, at);
+    sign.is_some_and(|bytes| ends_word(&text[at + bytes..]))
+}
+
+/// Whether a word for an error ends before `rest`, or with an ending: `exceptiongroup` is no error.
+fn ends_word(rest: &[u8]) -> bool {
+    let letters = rest.iter().take_while(|byte| byte.is_ascii_lowercase());
+    matches!(&rest[..letters.count()], b"" | b"s" | b"ed")
 }
 
 /// Whether a word for an error says that there were none: `79 passed; 0 failed`, but not `10 failed` nor
@@ -338,6 +346,22 @@ mod tests {
             "handleError(response)",
         ] {
             assert!(!begins_like_an_error(code), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_only_begins_like_one_for_errors_is_none() {
+        for none in ["exceptiongroup>=1.0 is there", "fmt.Errorf(", "exceptional"] {
+            assert!(!is_mentioned(none), "{none}");
+        }
+        for some in [
+            "KeyErrors",
+            "it errored",
+            "error_count",
+            "TIDE_ERROR",
+            "EXCEPTIONS:",
+        ] {
+            assert!(is_mentioned(some), "{some}");
         }
     }
 

@@ -185,7 +185,8 @@ fn weight(found: &Found<'_>, index: usize, piece: &str) -> f64 {
         .of(index)
         .map(|name| name.weight / f64::from(name.times));
     let mut weight: f64 = own.sum();
-    if errors::is_mentioned(piece) {
+    // Words for errors are frequent in source code.
+    if errors::begins_like_an_error(piece) {
         weight += shares::ERROR_LINE;
     }
     if index == 0 {

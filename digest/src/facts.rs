@@ -8,10 +8,11 @@ pub(super) use said::announces;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::actions::Action;
+use super::contents::Content;
 use super::rules::Strength;
 use super::section::EntryLimits;
 use super::sentences::{self, each_in_context};
-use super::{errors, failures, open_points, rules, statements, text, values};
+use super::{contents, errors, failures, open_points, rules, statements, text, values};
 use crate::part::{self, Part};
 
 /// Most bytes of a request, and of a rule.
@@ -61,6 +62,8 @@ pub(super) enum Fact {
     Action(Box<Action>),
     /// What an edit changed in a file.
     Changed(String),
+    /// What a file that was read says about itself.
+    Content(Content),
     /// An entry of an earlier digest about what was done.
     Done(String),
     Said {
@@ -168,6 +171,9 @@ pub(super) fn read(
                     line,
                     file: file.cloned(),
                 }));
+                if let Some(file) = file {
+                    facts.extend(contents::of(file, text).into_iter().map(Fact::Content));
+                }
             }
             Part::Summary(text) => summary::read(text, stop, entry_limits, &mut facts),
         }
@@ -276,6 +282,7 @@ fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
     }
     if text.lines().nth(PASTED).is_some() {
         let lines = errors::lines(text).into_iter().rev();
+        let lines = lines.filter(|line| errors::begins_like_an_error(line));
         let evidence = Evidence::Word;
         facts.extend(lines.map(|line| Fact::Error { line, evidence }));
     }
@@ -338,7 +345,13 @@ fn read_call(
 }
 
 fn read_errors(text: &str, failed: bool, facts: &mut Vec<Fact>) {
-    let lines = errors::lines(text).into_iter().rev();
+    let lines = errors::lines(text);
+    let is_only = lines.len() == 1;
+    // What the trace leads to says what failed.
+    let lines = lines
+        .into_iter()
+        .rev()
+        .filter(|line| is_only || !errors::begins_a_trace(line));
     facts.extend(lines.map(|line| {
         let evidence = if failed || errors::begins_like_an_error(&line) {
             Evidence::Sure
@@ -441,6 +454,39 @@ mod tests {
                 "{done} {line}"
             );
         }
+    }
+
+    #[test]
+    fn of_a_trace_what_it_leads_to_is_the_error() {
+        let errors = |output: &str| {
+            let output = Part::Output {
+                call_id: "".into(),
+                name: "".into(),
+                failed: true,
+                text: output.to_owned().into(),
+            };
+            let facts = read(&[output], &|| false, &mut EntryLimits::default());
+            let lines = facts.iter().filter_map(Fact::error).map(str::to_owned);
+            lines.collect::<Vec<String>>()
+        };
+        let begins = "Traceback (most recent call last):";
+        assert_eq!(
+            errors(&format!("{begins}\n  a.py\nKeyError: 3")),
+            ["KeyError: 3"]
+        );
+        assert_eq!(
+            errors(&format!("{begins}\n  a.py\nStopIteration")),
+            [begins]
+        );
+    }
+
+    #[test]
+    fn a_pasted_text_of_the_user_has_only_lines_that_begin_like_errors() {
+        let text = "Use these colours:\nred is #c66\ntool error bg is #3c2828\nblue is #66c\ngold is #cc6\nKeyError: 'grey'\n";
+        let parts = [Part::User(text.into())];
+        let facts = read(&parts, &|| false, &mut EntryLimits::default());
+        let errors: Vec<&str> = facts.iter().filter_map(Fact::error).collect();
+        assert_eq!(errors, ["KeyError: 'grey'"]);
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod actions;
 mod candidates;
 mod changes;
 mod commands;
+mod contents;
 mod costs;
 mod coverage;
 mod decisions;
@@ -51,6 +52,7 @@ mod section;
 mod sentences;
 pub mod shares;
 mod shell_blocks;
+mod signs;
 mod statements;
 mod story;
 #[cfg(test)]
@@ -184,6 +186,7 @@ impl Notes {
         let facts = self.of_dropped(kept);
         let source = Source {
             facts: &facts,
+            answer: self.answer(kept),
             names: self.names.weighed(self.work()),
             kept,
             story: &story::plain(&story.text),
@@ -213,6 +216,14 @@ impl Notes {
         let has_tasks = |unit: &Vec<Fact>| unit.iter().any(|fact| matches!(fact, Fact::Tasks(_)));
         let newest = self.facts.iter().rposition(has_tasks);
         newest.is_some_and(|unit| kept.get(unit).copied().unwrap_or(false))
+    }
+
+    /// Returns how the user's first text behind the units that are not `kept` begins; empty if there is none.
+    fn answer(&self, kept: &[bool]) -> &str {
+        let is_kept = |unit: &usize| kept.get(*unit).copied().unwrap_or(false);
+        let behind = (0..self.facts.len()).rev().take_while(is_kept).count();
+        let mut facts = self.facts[self.facts.len() - behind..].iter().flatten();
+        facts.find_map(Fact::heard).unwrap_or_default()
     }
 
     /// Returns the facts of the units that are not `kept`, in order and numbered. Of units that are kept between

@@ -28,51 +28,64 @@ impl<'a> Iterator for Chunks<'a> {
 
     fn next(&mut self) -> Option<Chunk<'a>> {
         let bytes = self.text.as_bytes();
+        let mut at = self.at;
         loop {
-            let mut start = self.at;
-            while start < bytes.len() && !belongs(bytes[start]) {
+            while let Some(byte) = bytes.get(at)
+                && KINDS[*byte as usize] == 0
+            {
                 // Escapes of JSON within JSON: `\n` is no letter of the word after it.
-                start += if bytes[start] == b'\\'
-                    && start + 1 < bytes.len()
-                    && bytes[start + 1].is_ascii()
-                {
-                    2
-                } else {
-                    1
-                };
+                let is_escape = *byte == b'\\' && bytes.get(at + 1).is_some_and(u8::is_ascii);
+                at += 1 + usize::from(is_escape);
+            }
+            let start = at;
+            let mut kinds = 0;
+            while let Some(byte) = bytes.get(at)
+                && KINDS[*byte as usize] != 0
+            {
+                kinds |= KINDS[*byte as usize];
+                at += 1;
             }
             if start >= bytes.len() {
                 self.at = bytes.len();
                 return None;
             }
-            let mut end = start + 1;
-            let mut is_plain = bytes[start].is_ascii_lowercase();
-            while end < bytes.len() && belongs(bytes[end]) {
-                is_plain &= bytes[end].is_ascii_lowercase();
-                end += 1;
-            }
-            self.at = end;
             // Most words are plain and not names.
-            if is_plain || end - start < 3 || end - start > 4 * LONGEST {
+            if kinds == PLAIN || at - start < 3 || at - start > 4 * LONGEST {
                 continue;
             }
+            self.at = at;
             let is_key = start > 0
                 && bytes[start - 1] == b'"'
-                && bytes.get(end) == Some(&b'"')
-                && bytes.get(end + 1) == Some(&b':');
+                && bytes.get(at) == Some(&b'"')
+                && bytes.get(at + 1) == Some(&b':');
             return Some(Chunk {
-                text: &self.text[start..end],
+                text: &self.text[start..at],
                 is_key,
             });
         }
     }
 }
 
-/// Whether a byte can be part of a name: ASCII letters, digits and what joins them. Other scripts separate
-/// words.
-const fn belongs(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'.' | b'@' | b'-' | b':' | b'#')
-}
+/// Kinds of bytes that can be part of a name: lower-case letters, and other ASCII letters, digits and what joins them.
+/// Other scripts separate words, as all other bytes do.
+const PLAIN: u8 = 1;
+const SPECIAL: u8 = 2;
+
+/// The kind of each byte; 0 if it separates words.
+static KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        kinds[byte] = match byte as u8 {
+            b'a'..=b'z' => PLAIN,
+            b'A'..=b'Z' | b'0'..=b'9' => SPECIAL,
+            b'_' | b'/' | b'.' | b'@' | b'-' | b':' | b'#' => SPECIAL,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    kinds
+};
 
 impl<'a> Chunk<'a> {
     fn names(self) -> Found<'a> {

@@ -276,7 +276,7 @@ fn asked(parts: &[Part<'_>], last: usize) -> usize {
 
 #[test]
 fn reading_stops_within_a_unit_and_within_each_of_its_texts() {
-    let sentences = "Never moor at pier 5. ".repeat(2_000);
+    let sentences = "Never moor at pier 5, because it is shallow. ".repeat(2_000);
     let lines = "Never moor at pier 5.\n\n".repeat(2_000);
     // All of it is one sentence.
     let brackets = "(moor ".repeat(100 * 1_024);
@@ -347,8 +347,8 @@ fn reading(path: &str, output: &str) -> Vec<Part<'static>> {
 #[test]
 fn names_stand_behind_the_action_that_they_belong_to() {
     let mut notes = Notes::default();
-    notes.read(&reading("src/quay.rs", "fn moor_ship() { cast_anchor() }"));
-    notes.read(&reading("src/tide.rs", "fn rising_tide() {}"));
+    notes.read(&reading("src/quay.rs", "moor_ship calls cast_anchor"));
+    notes.read(&reading("src/tide.rs", "    rising_tide()"));
     let digest = notes.write(&[], 200, 1 << 20, &mut Costs::new(&count)).text;
     assert!(
         digest.contains("- src/quay.rs: read (moor_ship, cast_anchor)"),

@@ -17,6 +17,10 @@ const LINES: usize = 8;
 const KEYS: usize = 100;
 const OF_KEY: usize = 40;
 
+/// Digits of a small number, and most of them of one key.
+const SMALL: usize = 3;
+const OF_SMALL: usize = 3;
+
 /// Parts of names whose values are secret.
 const SECRET: [&str; 4] = ["password", "secret", "token", "api_key"];
 
@@ -84,7 +88,12 @@ fn add(key: &str, text: &str, found: &mut Vec<(String, Vec<String>)>) {
         return;
     }
     if let Some((_, values)) = found.iter_mut().find(|(known, _)| known == key) {
-        if values.len() < OF_KEY && !values.iter().any(|known| known == text) {
+        // A row of prices or seats says nothing without the records that they are of.
+        let most = match text.len() <= SMALL && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => OF_SMALL,
+            false => OF_KEY,
+        };
+        if values.len() < most && !values.iter().any(|known| known == text) {
             values.push(text.to_owned());
         }
     } else if found.len() < KEYS {
@@ -129,6 +138,16 @@ fn rank(key: &str, values: &[String]) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_row_of_small_numbers_only_the_first_are_shown() {
+        let ferry = |number: usize| format!(r#"{{"ferry": "FB{number}", "fare": {number}}}"#);
+        let ferries: Vec<String> = (71..81).map(ferry).collect();
+        assert_eq!(
+            lines("search", &format!("[{}]", ferries.join(","))),
+            ["search: fare=71,72,73; ferry=FB71,FB72,FB73,FB74,FB75,FB76,FB77,FB78,FB79,FB80"]
+        );
+    }
 
     #[test]
     fn values_begin_with_ids_and_are_distinct() {

@@ -26,14 +26,20 @@ pub(crate) const LEAST: f64 = 0.000_5;
 pub(crate) const TASK_ITSELF: f64 = 8.0;
 
 /// Of a later request: the newest, and how much of it the oldest has.
-pub(crate) const REQUEST: f64 = 1.5;
-pub(crate) const OLD_REQUEST: f64 = 0.4;
+pub(crate) const REQUEST: f64 = 5.0;
+pub(crate) const OLD_REQUEST: f64 = 0.5;
+
+/// Bytes from which on a request says something: `continue` does not.
+pub(crate) const SAYING: f64 = 40.0;
 
 /// Of how a text of the user begins that is kept behind the digest, although what followed it is not.
 pub(crate) const HEARD: f64 = 2.5;
 
 /// Of a longer form of a request or a conclusion, as a share of the worth of the form before it.
 pub(crate) const REST: f64 = 0.4;
+
+/// The same of what the newest message of the user answers.
+pub(crate) const REST_OF_ANSWERED: f64 = 0.7;
 
 /// Of a rule, and of a wish.
 pub(crate) const RULE: f64 = 4.0;
@@ -48,6 +54,10 @@ pub(crate) const LOOK: f64 = 0.15;
 /// Of what an edit changed.
 pub(crate) const CHANGED: f64 = 2.0;
 
+/// Of a line of a file that was read, in which it declares something, and of a reason or a rule in its comments.
+pub(crate) const DECLARED: f64 = 0.1;
+pub(crate) const COMMENTED: f64 = 1.0;
+
 /// Of an action whose outcome is known, in addition.
 pub(crate) const OUTCOME: f64 = 0.4;
 
@@ -58,8 +68,15 @@ pub(crate) const DONE: f64 = 0.8;
 pub(crate) const DECISION: f64 = 5.0;
 pub(crate) const CONCLUSION: f64 = 3.0;
 
+/// Of a text with which the model ended its turn: it mostly sums up what was done.
+pub(crate) const CLOSING: f64 = 5.0;
+
+/// Bytes from which on a conclusion is worth more, as many times as it is longer; and the most times.
+pub(crate) const LONG: f64 = 1_500.0;
+pub(crate) const LONGER: f64 = 2.5;
+
 /// Of a thought without a decision or finding.
-pub(crate) const THOUGHT: f64 = 0.5;
+pub(crate) const THOUGHT: f64 = 1.0;
 
 /// How many times as much the newest conclusion is worth, and the last one before the newest request, which mostly
 /// refers to it.

@@ -41,6 +41,8 @@ pub struct Coverage {
 pub(super) struct Source<'a> {
     /// Facts of the units that are not `kept`.
     pub(super) facts: &'a [(usize, &'a Fact)],
+    /// How the user's text behind them begins; empty if there is none.
+    pub(super) answer: &'a str,
     pub(super) names: WeightedNames<'a>,
     pub(super) kept: &'a [bool],
     /// The text above the digest; empty if there is none.
@@ -67,7 +69,7 @@ pub(super) fn write(
         let for_rules = shares::rules(writer.tokens);
         writer.take(for_rules, &rules);
     }
-    let candidates = Candidates::of(source.facts, work);
+    let candidates = Candidates::of(source.facts, source.answer, work);
     let actions = candidates.actions.clone();
     let lost = source.names.lost(source.kept, &writer.joined());
     let listed = coverage::fill(&mut writer, candidates, source.names, &lost);
@@ -75,7 +77,7 @@ pub(super) fn write(
     // What the story says may be repeated, and what was left for names, if nothing else needs the tokens.
     writer.is_whole = false;
     if writer.tokens > shares::SMALLEST_ENTRY {
-        let candidates = Candidates::of(source.facts, work);
+        let candidates = Candidates::of(source.facts, source.answer, work);
         coverage::fill(&mut writer, candidates, source.names, &[]);
     }
     let mut written = writer.finish(tokens, bytes);

@@ -47,7 +47,9 @@ impl<'a> Entry<'a> {
     /// Returns what the next longer form of the text adds, if there is one.
     pub(super) fn longer(&self, worths: &Worths<'_>) -> Option<Self> {
         let short = &self.candidate;
-        let (text, longer) = short.longer.clone()?.next();
+        let longer = short.longer.clone()?;
+        let rest = longer.rest();
+        let (text, longer) = longer.next();
         Some(Self {
             names: worths.names_in(&text),
             plain: String::new(),
@@ -57,7 +59,7 @@ impl<'a> Entry<'a> {
                 section: short.section,
                 place: short.place,
                 text,
-                worth: short.worth * weights::REST,
+                worth: short.worth * rest,
                 longer,
                 from: short.from,
             },

@@ -9,7 +9,7 @@ use crate::{decisions, gist, open_points, shell_blocks, text};
 const SAID: usize = 240;
 
 /// Most bytes of any other text of the model.
-const CONCLUSION: usize = 4_000;
+const CONCLUSION: usize = 20_000;
 
 /// Bytes from which on the commands in a text are shortened.
 const WITH_BLOCKS: usize = 900;
@@ -39,7 +39,7 @@ fn gist_of(thought: &str) -> Option<String> {
     let lines: Vec<&str> = lines
         .filter(|line| !line.is_empty() && !is_heading(line) && !announces(line))
         .collect();
-    let gist = gist::of(&lines.join("\n"), SAID);
+    let gist = gist::of(&lines.join("\n"), SAID, "");
     (!gist.is_empty()).then(|| text::line(&gist, SAID))
 }
 

@@ -4,6 +4,7 @@ use super::said;
 use super::{EARLIER, Evidence, Fact, HEARD, REQUEST, RULE, RULES_OF_MESSAGE};
 use crate::actions::Action;
 use crate::changes::EDITED;
+use crate::contents::Content;
 use crate::rules::Strength;
 use crate::section::{EntryLimits, Section, entries};
 use crate::{errors, rules, text};
@@ -57,7 +58,10 @@ pub(super) fn read(
                 facts.push(match Action::of_line(&line) {
                     Some(action) => Fact::Action(Box::new(action)),
                     None if line.starts_with(EDITED) => Fact::Changed(line),
-                    None => Fact::Done(line),
+                    None => match Content::of_line(&line) {
+                        Some(content) => Fact::Content(content),
+                        None => Fact::Done(line),
+                    },
                 });
             }
             Section::Said => facts.extend(said::of_text(&entry, !said::announces(&entry))),

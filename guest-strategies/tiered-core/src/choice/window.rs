@@ -58,9 +58,11 @@ impl Choice<'_> {
                 left.media -= u64::from(own.media);
                 self.kept[unit] = true;
                 next = Some(unit);
-            } else if self.cost(unit) <= shares::LARGE_UNIT.of(u64::from(tokens)) {
-                // A unit that alone takes most of the tokens is skipped. A smaller one that no longer fits
-                // ends the window.
+            } else if self.is_answer(unit)
+                || self.cost(unit) <= shares::LARGE_UNIT.of(u64::from(tokens))
+            {
+                // A unit that alone takes most of the tokens is skipped. A smaller one that no longer fits ends
+                // the window, as does an answer: it says what the outputs before it say, and the text has its gist.
                 break;
             }
         }
@@ -73,6 +75,11 @@ impl Choice<'_> {
         step + 1 < next
             && self.units()[next].kind == UnitKind::User
             && !self.outputs_of(step).is_empty()
+    }
+
+    /// Returns whether a unit is a step without calls.
+    fn is_answer(&self, unit: usize) -> bool {
+        self.units()[unit].kind == UnitKind::Step && self.outputs_of(unit).is_empty()
     }
 
     /// Cuts the outputs of a unit level by level until it has at most `tokens`. Returns whether it does.

@@ -1,6 +1,6 @@
 use baler_strategy::testing::{Recording, call};
 
-use super::{ledger, read, reduced, reduced_in, used};
+use super::{ledger, listing, read, reduced, reduced_in, used};
 
 #[test]
 fn every_budget_is_kept() {
@@ -59,6 +59,37 @@ fn a_unit_that_is_too_large_alone_is_cut_to_what_there_is_room_for() {
     let tested = reduced(&recording, used(&recording) - 250);
     let shown = tested.render();
     assert_eq!(tested.count("outputs-cut"), Some(1), "{shown}");
+}
+
+/// The answer says what the outputs before it say, and the text has its gist: what the user chose of it.
+#[test]
+fn an_answer_that_does_not_fit_ends_the_window() {
+    let ferry = |number: usize| {
+        format!(
+            "{number}. **Ferry {number}**\n   - Code: FB{number}71\n   - It leaves at {number} in the morning and is there at noon\n"
+        )
+    };
+    let ferries: String = (1..=9).map(ferry).collect();
+    let recording = Recording::new()
+        .user("I want to go to Oslo.")
+        .step(
+            "",
+            [call(
+                "find_ferries",
+                r#"{"to":"Oslo"}"#,
+                &listing("ferry_list"),
+            )],
+        )
+        .step(
+            &format!("These ferries go to Oslo:\n\n{ferries}\nWhich one shall I book?"),
+            [],
+        )
+        .user("Number 7, please.");
+    let tested = reduced(&recording, 220);
+    let shown = tested.render();
+    assert_eq!(tested.kept(), [3], "{shown}");
+    assert!(shown.contains("Code: FB771"), "{shown}");
+    assert!(shown.contains("called find_ferries"), "{shown}");
 }
 
 #[test]

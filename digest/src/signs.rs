@@ -1,0 +1,73 @@
+//! Finds any of a few words in a text, in any case of ASCII letters.
+
+/// Words in lower case, of three bytes and more, with tables of which of them have a byte as their first, second and third
+/// one. Most places of a text are passed by three look-ups, however many words there are.
+#[derive(Debug)]
+pub(super) struct Signs<const N: usize> {
+    words: [&'static [u8]; N],
+    tables: [[u32; 256]; 3],
+}
+
+impl<const N: usize> Signs<N> {
+    pub(super) const fn new(words: [&'static str; N]) -> Self {
+        assert!(N <= 32, "a table has 32 bits for a byte");
+        let mut all: [&[u8]; N] = [&[]; N];
+        let mut tables = [[0; 256]; 3];
+        let mut number = 0;
+        while number < N {
+            let word = words[number].as_bytes();
+            assert!(word.len() >= 3, "words have at least three bytes");
+            all[number] = word;
+            let mut at = 0;
+            while at < 3 {
+                let bit = 1 << number;
+                tables[at][word[at] as usize] |= bit;
+                tables[at][word[at].to_ascii_uppercase() as usize] |= bit;
+                at += 1;
+            }
+            number += 1;
+        }
+        Self { words: all, tables }
+    }
+
+    /// Whether a text has one of the words.
+    pub(super) fn are_in(&self, text: &str) -> bool {
+        let text = text.as_bytes();
+        (0..text.len()).any(|at| self.at(text, at).is_some())
+    }
+
+    /// Returns the bytes of the word at this place of a text; `None` if there is none.
+    pub(super) fn at(&self, text: &[u8], at: usize) -> Option<usize> {
+        let &[first, second, third] = text.get(at..)?.first_chunk()?;
+        let [firsts, seconds, thirds] = &self.tables;
+        let mut left = firsts[first as usize] & seconds[second as usize] & thirds[third as usize];
+        while left != 0 {
+            let word = self.words[left.trailing_zeros() as usize];
+            let there = text.get(at..at + word.len());
+            if there.is_some_and(|there| there.eq_ignore_ascii_case(word)) {
+                return Some(word.len());
+            }
+            left &= left - 1;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_in_any_case_and_nowhere_else() {
+        const SIGNS: Signs<3> = Signs::new(["error", "err", " so that "]);
+        for text in ["ERROR", "an Error", "err", "x so That y", "é error"] {
+            assert!(SIGNS.are_in(text), "{text}");
+        }
+        for text in ["", "er", "errand"[..2].as_ref(), "terra", "so that", "é"] {
+            assert_eq!(SIGNS.are_in(text), text.contains("err"), "{text}");
+        }
+        assert_eq!(SIGNS.at(b"an error", 3), Some(5));
+        assert_eq!(SIGNS.at(b"an error", 4), None);
+        assert_eq!(SIGNS.at(b"an error", 8), None);
+    }
+}
