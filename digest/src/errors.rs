@@ -15,7 +15,7 @@ static SIGNS: Signs<6> = Signs::new([
 ]);
 
 /// What precedes the code with which a program ended, within [`EXIT`] bytes of either end of the output.
-const EXITS: [&str; 11] = [
+static EXITS: Signs<11> = Signs::new([
     "exit code",
     "exit_code",
     "exitcode",
@@ -27,7 +27,7 @@ const EXITS: [&str; 11] = [
     "finished with code",
     "ended with code",
     "terminated with code",
-];
+]);
 
 /// Words that may be between the two: `exited with a non-zero status code 1`.
 const BETWEEN: [&str; 9] = [
@@ -194,28 +194,21 @@ pub(super) fn exited_with_failure(text: &str) -> bool {
     let head = &text[..text.floor_char_boundary(EXIT)];
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(EXIT))..];
     [head, tail].into_iter().any(|part| {
-        let lower = part.to_ascii_lowercase();
-        // Each of the signs has one of these words.
-        if !lower.contains("code") && !lower.contains("exit") {
-            return false;
-        }
-        EXITS.iter().any(|sign| {
-            lower.match_indices(sign).any(|(at, _)| {
-                behind_words(&lower[at + sign.len()..])
-                    .starts_with(|c: char| c.is_ascii_digit() && c != '0')
-            })
+        EXITS.places(part.as_bytes()).any(|(at, bytes)| {
+            // The words are ASCII, so what follows is text again.
+            behind_words(&part[at + bytes..]).starts_with(|c: char| c.is_ascii_digit() && c != '0')
         })
     })
 }
 
-/// Skips the words of [`BETWEEN`] that a text in lower case begins with, on the same line.
+/// Skips the words of [`BETWEEN`] that a text begins with, on the same line.
 fn behind_words(text: &str) -> &str {
     let mut rest = text;
     loop {
         rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '\n');
         let end = rest.find(|c: char| !c.is_alphanumeric());
         let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
-        if !BETWEEN.contains(&word) {
+        if !BETWEEN.iter().any(|known| known.eq_ignore_ascii_case(word)) {
             return rest;
         }
         rest = behind;
@@ -224,20 +217,18 @@ fn behind_words(text: &str) -> &str {
 
 /// Whether a line mentions errors only to say that there were none.
 pub(super) fn says_no_error(line: &str) -> bool {
-    let bytes = line.as_bytes();
-    !is_mentioned(line) && (0..bytes.len()).any(|at| is_sign(bytes, at))
+    !is_mentioned(line) && signs(line.as_bytes()).next().is_some()
 }
 
 /// Returns where the last word for an error begins.
 fn last_sign(text: &[u8]) -> Option<usize> {
-    (0..text.len())
-        .rev()
-        .find(|&at| is_sign(text, at) && !is_of_none(text, at))
+    signs(text).rev().find(|at| !is_of_none(text, *at))
 }
 
-fn is_sign(text: &[u8], at: usize) -> bool {
-    let sign = SIGNS.at(text, at);
-    sign.is_some_and(|bytes| ends_word(&text[at + bytes..]))
+/// Iterates where words for errors begin.
+fn signs(text: &[u8]) -> impl DoubleEndedIterator<Item = usize> {
+    let places = SIGNS.places(text);
+    places.filter_map(|(at, bytes)| ends_word(&text[at + bytes..]).then_some(at))
 }
 
 /// Whether a word for an error ends before `rest`, or with an ending: `exceptiongroup` is no error.

@@ -129,6 +129,7 @@ pub(super) fn read(
     entry_limits: &mut EntryLimits,
 ) -> Vec<Fact> {
     let mut answers = OutputsByCall::of(parts);
+    let failures: Vec<bool> = parts.iter().map(failed).collect();
     // By the indices of the outputs, since calls may have no ids of their own.
     let mut files: BTreeMap<usize, String> = BTreeMap::new();
     let mut facts = Vec::new();
@@ -147,14 +148,14 @@ pub(super) fn read(
                 arguments,
             } => {
                 let output = answers.take(id, name);
-                let answer = output.map(|output| &parts[output]);
+                let answer = output.map(|output| (&parts[output], failures[output]));
                 let file = read_call(name, arguments, answer, &mut facts);
                 files.extend(output.zip(file));
             }
             Part::Output { name, text, .. } => {
                 let text = &*part::unwrapped(text);
                 let before = facts.len();
-                let failed = failed(part);
+                let failed = failures[index];
                 read_errors(text, failed, &mut facts);
                 if facts.len() == before
                     && failed
@@ -318,14 +319,14 @@ fn writes_tasks(tool: &str) -> bool {
         .any(|word| tool.contains(word))
 }
 
-/// Reads a call. Returns the path of its file, if it is about one.
+/// Reads a call, with its output and whether that is one of a failure. Returns the path of its file, if it is about one.
 fn read_call(
     tool: &str,
     arguments: &str,
-    output: Option<&Part<'_>>,
+    output: Option<(&Part<'_>, bool)>,
     facts: &mut Vec<Fact>,
 ) -> Option<String> {
-    let failed = output.is_some_and(failed);
+    let failed = output.is_some_and(|(_, failed)| failed);
     if writes_tasks(tool)
         && !failed
         && let Some(tasks) = open_points::tasks(arguments)
@@ -333,7 +334,7 @@ fn read_call(
         facts.push(Fact::Tasks(tasks));
         return None;
     }
-    let answer = output.and_then(|output| match output {
+    let answer = output.and_then(|(output, _)| match output {
         Part::Output { text, .. } => Some(part::unwrapped(text)),
         _ => None,
     });

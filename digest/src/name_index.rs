@@ -1,7 +1,6 @@
 //! Finds the numbers of names.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// The number of slots at first is 2 to the power of this.
 const BITS: u32 = 10;
@@ -16,64 +15,68 @@ pub(crate) struct NameIndex {
     /// The number of slots is a power of two, and at most half of them are taken. Empty until there is a name.
     slots: Vec<Slot>,
     taken: usize,
-    others: BTreeMap<Arc<str>, usize>,
+    others: BTreeMap<Box<str>, usize>,
 }
 
-/// A place for a name. Its hash is compared first.
-#[derive(Debug, Clone, Default)]
+/// A place for the number of a name. The hash is compared before the name.
+#[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     hash: u64,
-    name: Option<(Arc<str>, usize)>,
+    number: Option<usize>,
 }
 
 impl NameIndex {
-    pub(crate) fn get(&self, name: &str) -> Option<usize> {
+    /// Returns the number of a name, if it is known. `name_of` returns the name with a number.
+    pub(crate) fn get<'n>(&self, name: &str, name_of: impl Fn(usize) -> &'n str) -> Option<usize> {
         let hash = hash(name);
         for slot in self.near(hash) {
-            match &self.slots[slot] {
-                Slot { name: None, .. } => return None,
-                Slot {
-                    hash: own,
-                    name: Some((known, number)),
-                } if *own == hash && **known == *name => return Some(*number),
-                _ => {}
+            let Slot { hash: own, number } = self.slots[slot];
+            let number = number?;
+            if own == hash && name_of(number) == name {
+                return Some(number);
             }
         }
         self.others.get(name).copied()
     }
 
-    /// Adds a name that is not known yet.
-    pub(crate) fn insert(&mut self, name: Arc<str>, number: usize) {
+    /// Adds a name that is not known yet. `name_of` returns any other name by its number.
+    pub(crate) fn insert<'n>(
+        &mut self,
+        name: &'n str,
+        number: usize,
+        name_of: impl Fn(usize) -> &'n str,
+    ) {
         if (self.taken + 1) * 2 > self.slots.len() {
-            self.grow();
+            self.grow(name_of);
         }
-        self.put(hash(&name), name, number);
+        self.put(hash(name), number, || name);
     }
 
-    fn put(&mut self, hash: u64, name: Arc<str>, number: usize) {
+    /// Puts a number into a free slot, or into the tree if there is none.
+    fn put<'n>(&mut self, hash: u64, number: usize, name: impl Fn() -> &'n str) {
         let free = self
             .near(hash)
-            .find(|slot| self.slots[*slot].name.is_none());
+            .find(|slot| self.slots[*slot].number.is_none());
         match free {
             Some(slot) => {
-                let name = Some((name, number));
-                self.slots[slot] = Slot { hash, name };
+                let number = Some(number);
+                self.slots[slot] = Slot { hash, number };
                 self.taken += 1;
             }
             None => {
-                self.others.insert(name, number);
+                self.others.insert(name().into(), number);
             }
         }
     }
 
     /// Doubles the number of slots. Names in the tree stay there: they were chosen to collide, or are few.
-    fn grow(&mut self) {
+    fn grow<'n>(&mut self, name_of: impl Fn(usize) -> &'n str) {
         let number = (self.slots.len() * 2).max(1 << BITS);
         let before = std::mem::replace(&mut self.slots, vec![Slot::default(); number]);
         self.taken = 0;
-        for Slot { hash, name } in before {
-            if let Some((name, number)) = name {
-                self.put(hash, name, number);
+        for Slot { hash, number } in before {
+            if let Some(number) = number {
+                self.put(hash, number, || name_of(number));
             }
         }
     }
@@ -104,37 +107,39 @@ fn hash(name: &str) -> u64 {
 mod tests {
     use super::*;
 
-    #[test]
-    fn names_that_collide_keep_their_own_numbers() {
+    /// Adds all names, and checks that each has its number at any time.
+    fn index_of(names: &[String]) -> NameIndex {
         let mut known = NameIndex::default();
-        assert_eq!(known.get("src/ledger.rs"), None);
-        let first = |name: &str| hash(name) >> (u64::BITS - 2 * BITS);
-        let picked: Vec<String> = (0..)
-            .map(|number| format!("src/ledger_{number}.rs"))
-            .filter(|name| first(name) < 4)
-            .take(100)
-            .collect();
-        for (number, name) in picked.iter().enumerate() {
-            known.insert(name.as_str().into(), number);
+        let name_of = |number: usize| names[number].as_str();
+        for (number, name) in names.iter().enumerate() {
+            assert_eq!(known.get(name, name_of), None);
+            known.insert(name, number, name_of);
+            assert_eq!(known.get(&names[number / 2], name_of), Some(number / 2));
         }
-        assert!(!known.others.is_empty());
-        for (number, name) in picked.iter().enumerate() {
-            assert_eq!(known.get(name), Some(number));
+        for (number, name) in names.iter().enumerate() {
+            assert_eq!(known.get(name, name_of), Some(number));
         }
-        assert_eq!(known.get("src/ledger.rs"), None);
+        assert_eq!(known.get("src/ledger.rs", name_of), None);
+        known
     }
 
     #[test]
-    fn ordinary_names_find_a_slot_and_keep_their_numbers_as_the_table_grows() {
-        let mut known = NameIndex::default();
-        let name = |number: usize| format!("src/ledger_{number}.rs");
-        for number in 0..10_000 {
-            assert_eq!(known.get(&name(number)), None);
-            known.insert(name(number).into(), number);
+    fn names_that_collide_keep_their_own_numbers() {
+        let first = |name: &str| hash(name) >> (u64::BITS - 2 * BITS);
+        for chosen in [0..4, (1 << (2 * BITS)) - 4..1 << (2 * BITS)] {
+            let names = (0..).map(|number| format!("src/ledger_{number}.rs"));
+            let picked = names.filter(|name| chosen.contains(&first(name)));
+            let known = index_of(&picked.take(100).collect::<Vec<String>>());
+            assert!(!known.others.is_empty());
         }
+    }
+
+    #[test]
+    fn ordinary_names_find_a_slot_as_the_table_grows() {
+        let names: Vec<String> = (0..10_000)
+            .map(|number| format!("src/ledger_{number}.rs"))
+            .collect();
+        let known = index_of(&names);
         assert!(known.others.len() < 10, "{}", known.others.len());
-        for number in 0..10_000 {
-            assert_eq!(known.get(&name(number)), Some(number));
-        }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use crate::name_index::NameIndex;
 use crate::part::{self, Part};
@@ -52,8 +51,7 @@ pub(crate) struct Names {
 /// What is known of one name.
 #[derive(Debug)]
 struct Name {
-    /// Shared with `known`.
-    text: Arc<str>,
+    text: Box<str>,
     times: u32,
     is_used: bool,
     /// Whether it was in data, or the model or the user used it.
@@ -204,7 +202,7 @@ impl Names {
     }
 
     fn add(&mut self, text: &str, place: Place) {
-        if let Some(index) = self.known.get(text) {
+        if let Some(index) = self.index(text) {
             let name = &mut self.names[index];
             name.times += 1;
             name.fewest_names = name.fewest_names.min(place.names_in_part);
@@ -219,10 +217,11 @@ impl Names {
         if self.names.len() >= NAMES + self.bytes / BYTES_PER_NAME {
             return;
         }
-        let text: Arc<str> = text.into();
-        self.known.insert(Arc::clone(&text), self.names.len());
+        let names = &self.names;
+        let name_of = |index: usize| &*names[index].text;
+        self.known.insert(text, names.len(), name_of);
         self.names.push(Name {
-            text,
+            text: text.into(),
             times: 1,
             is_used: place.is_used,
             is_value: place.is_value,
@@ -231,6 +230,11 @@ impl Names {
             label: place.label,
             fewest_names: place.names_in_part,
         });
+    }
+
+    /// Returns the index of a name, if it was read.
+    fn index(&self, name: &str) -> Option<usize> {
+        self.known.get(name, |index| &self.names[index].text)
     }
 
     /// Returns the names with their weights in a kind of work.
@@ -266,7 +270,7 @@ impl<'a> WeightedNames<'a> {
     /// likely to be used again for their length.
     pub(crate) fn lost(&self, kept: &[bool], said: &str) -> Vec<LostName<'a>> {
         let said: BTreeSet<&str> = scan::names(said).collect();
-        let mut lost: Vec<(f64, usize, &Name)> = self
+        let mut lost: Vec<(f64, LostName<'a>)> = self
             .names
             .names
             .iter()
@@ -280,29 +284,28 @@ impl<'a> WeightedNames<'a> {
                     && !is_duration(&name.text)
                     && !is_line_of_file(&name.text)
             })
-            .map(|(index, name)| (self.weight_of(name), index, name))
+            .map(|(index, name)| {
+                let weight = self.weight_of(name);
+                let lost = LostName {
+                    index,
+                    name: &name.text,
+                    label: name.label,
+                    weight,
+                };
+                (weight / (name.text.len() + AROUND) as f64, lost)
+            })
             .collect();
         // Weights are finite. Equal ones keep the order of the conversation.
-        let per_byte =
-            |(weight, _, name): &(f64, usize, &Name)| weight / (name.text.len() + AROUND) as f64;
-        lost.sort_by(|one, other| {
-            per_byte(other)
-                .total_cmp(&per_byte(one))
-                .then(one.1.cmp(&other.1))
+        lost.sort_unstable_by(|(one, lost), (other, next)| {
+            let by_weight = other.total_cmp(one);
+            by_weight.then(lost.index.cmp(&next.index))
         });
-        lost.into_iter()
-            .map(|(weight, index, name)| LostName {
-                index,
-                name: &name.text,
-                label: name.label,
-                weight,
-            })
-            .collect()
+        lost.into_iter().map(|(_, lost)| lost).collect()
     }
 
     /// Returns the index of a name, if it was read.
     pub(crate) fn index(&self, name: &str) -> Option<usize> {
-        self.names.known.get(name)
+        self.names.index(name)
     }
 
     /// Returns the weight of the name with this index: how likely it is to be used again.

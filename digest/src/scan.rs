@@ -16,6 +16,8 @@ struct Chunk<'a> {
     text: &'a str,
     /// Whether it is the key of a JSON member.
     is_key: bool,
+    /// Whether it is one word of letters, digits and `_`.
+    is_word: bool,
 }
 
 struct Chunks<'a> {
@@ -28,48 +30,73 @@ impl<'a> Iterator for Chunks<'a> {
 
     fn next(&mut self) -> Option<Chunk<'a>> {
         let bytes = self.text.as_bytes();
-        let mut at = self.at;
+        let belongs = |byte: &u8| KINDS[*byte as usize] != 0;
         loop {
-            while let Some(byte) = bytes.get(at)
-                && KINDS[*byte as usize] == 0
-            {
-                // Escapes of JSON within JSON: `\n` is no letter of the word after it.
-                let is_escape = *byte == b'\\' && bytes.get(at + 1).is_some_and(u8::is_ascii);
-                at += 1 + usize::from(is_escape);
-            }
-            let start = at;
-            let mut kinds = 0;
-            while let Some(byte) = bytes.get(at)
-                && KINDS[*byte as usize] != 0
-            {
-                kinds |= KINDS[*byte as usize];
-                at += 1;
-            }
-            if start >= bytes.len() {
-                self.at = bytes.len();
-                return None;
-            }
             // Most words are plain and not names.
-            if kinds == PLAIN || at - start < 3 || at - start > 4 * LONGEST {
+            let special = next_special(bytes, self.at)?;
+            let before = bytes[self.at..special].iter().rev();
+            let mut start = special - before.take_while(|byte| belongs(byte)).count();
+            // Escapes of JSON within JSON: `\n` is no letter of the word after it.
+            let escapes = bytes[self.at..start].iter().rev();
+            let escapes = escapes.take_while(|byte| **byte == b'\\').count();
+            start += escapes % 2;
+            let mut end = special;
+            let mut kinds = 0;
+            while let Some(byte) = bytes.get(end).filter(|byte| belongs(byte)) {
+                kinds |= KINDS[*byte as usize];
+                end += 1;
+            }
+            self.at = end;
+            if start > special && next_special(&bytes[..end], start).is_none() {
                 continue;
             }
-            self.at = at;
+            if end - start < 3 || end - start > 4 * LONGEST {
+                continue;
+            }
             let is_key = start > 0
                 && bytes[start - 1] == b'"'
-                && bytes.get(at) == Some(&b'"')
-                && bytes.get(at + 1) == Some(&b':');
+                && bytes.get(end) == Some(&b'"')
+                && bytes.get(end + 1) == Some(&b':');
             return Some(Chunk {
-                text: &self.text[start..at],
+                text: &self.text[start..end],
                 is_key,
+                is_word: kinds & JOINT == 0,
             });
         }
     }
 }
 
-/// Kinds of bytes that can be part of a name: lower-case letters, and other ASCII letters, digits and what joins them.
-/// Other scripts separate words, as all other bytes do.
+/// Bytes that are compared at once.
+const BLOCK: usize = 16;
+
+/// Returns where the next byte is that can be part of a name and is no lower-case letter.
+fn next_special(bytes: &[u8], mut at: usize) -> Option<usize> {
+    // As comparisons, of which a processor makes many at once; the table says the same.
+    let is_special = |byte: u8| {
+        byte.wrapping_sub(b'-') <= b':' - b'-'
+            || byte.wrapping_sub(b'@') <= b'Z' - b'@'
+            || byte == b'_'
+            || byte == b'#'
+    };
+    while let Some(block) = bytes.get(at..at + BLOCK)
+        && !block
+            .iter()
+            .fold(false, |any, byte| any | is_special(*byte))
+    {
+        at += BLOCK;
+    }
+    let rest = bytes.get(at..)?.iter();
+    let special = rest
+        .clone()
+        .position(|byte| KINDS[*byte as usize] > PLAIN)?;
+    Some(at + special)
+}
+
+/// Kinds of bytes that can be part of a name: lower-case letters, what else a word can have, and what joins words. Other
+/// scripts separate words, as all other bytes do.
 const PLAIN: u8 = 1;
-const SPECIAL: u8 = 2;
+const OF_WORD: u8 = 2;
+const JOINT: u8 = 4;
 
 /// The kind of each byte; 0 if it separates words.
 static KINDS: [u8; 256] = {
@@ -78,8 +105,8 @@ static KINDS: [u8; 256] = {
     while byte < 256 {
         kinds[byte] = match byte as u8 {
             b'a'..=b'z' => PLAIN,
-            b'A'..=b'Z' | b'0'..=b'9' => SPECIAL,
-            b'_' | b'/' | b'.' | b'@' | b'-' | b':' | b'#' => SPECIAL,
+            b'A'..=b'Z' | b'0'..=b'9' | b'_' => OF_WORD,
+            b'/' | b'.' | b'@' | b'-' | b':' | b'#' => JOINT,
             _ => 0,
         };
         byte += 1;
@@ -89,6 +116,12 @@ static KINDS: [u8; 256] = {
 
 impl<'a> Chunk<'a> {
     fn names(self) -> Found<'a> {
+        if self.is_word {
+            return match !self.is_key && is_name(self.text) {
+                true => Found::One(self.text),
+                false => Found::None,
+            };
+        }
         let whole = self
             .text
             .trim_matches(|c: char| matches!(c, '.' | ':' | '-' | '#' | '@'));
@@ -289,5 +322,69 @@ mod tests {
             let _ = found(text);
         }
         assert!(found(&"x_1/".repeat(10_000)).is_empty());
+    }
+
+    /// Reads a text byte by byte, as [`Chunks`] does in larger steps.
+    fn chunks_one_by_one(text: &str) -> Vec<&str> {
+        let bytes = text.as_bytes();
+        let kind = |at: usize| KINDS[bytes[at] as usize];
+        let (mut chunks, mut at) = (Vec::new(), 0);
+        while at < bytes.len() {
+            if kind(at) == 0 {
+                let is_escape = bytes[at] == b'\\' && bytes.get(at + 1).is_some_and(u8::is_ascii);
+                at += 1 + usize::from(is_escape);
+                continue;
+            }
+            let start = at;
+            while at < bytes.len() && kind(at) != 0 {
+                at += 1;
+            }
+            let is_plain = (start..at).all(|at| kind(at) == PLAIN);
+            if !is_plain && (3..=4 * LONGEST).contains(&(at - start)) {
+                chunks.push(&text[start..at]);
+            }
+        }
+        chunks
+    }
+
+    #[test]
+    fn larger_steps_find_what_single_ones_do() {
+        let pieces = [
+            "a",
+            "bc",
+            "x_1",
+            "Tide",
+            "9",
+            "/",
+            ".",
+            "\\",
+            "\\\\",
+            "\\n",
+            " ",
+            "\"",
+            "日",
+            "é",
+            "lock",
+            "@",
+            "-",
+            "#",
+            ":",
+            "\n",
+            "a long run of plain words ",
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        ];
+        let mut random = 1_u64;
+        for _ in 0..2_000 {
+            let mut text = String::new();
+            for _ in 0..30 {
+                random = random
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                text.push_str(pieces[(random >> 33) as usize % pieces.len()]);
+            }
+            let chunks = Chunks { text: &text, at: 0 };
+            let found: Vec<&str> = chunks.map(|chunk| chunk.text).collect();
+            assert_eq!(found, chunks_one_by_one(&text), "{text}");
+        }
     }
 }

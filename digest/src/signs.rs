@@ -32,22 +32,33 @@ impl<const N: usize> Signs<N> {
 
     /// Whether a text has one of the words.
     pub(super) fn are_in(&self, text: &str) -> bool {
-        let text = text.as_bytes();
-        (0..text.len()).any(|at| self.at(text, at).is_some())
+        self.places(text.as_bytes()).next().is_some()
     }
 
-    /// Returns the bytes of the word at this place of a text; `None` if there is none.
-    pub(super) fn at(&self, text: &[u8], at: usize) -> Option<usize> {
-        let &[first, second, third] = text.get(at..)?.first_chunk()?;
-        let [firsts, seconds, thirds] = &self.tables;
-        let mut left = firsts[first as usize] & seconds[second as usize] & thirds[third as usize];
-        while left != 0 {
-            let word = self.words[left.trailing_zeros() as usize];
+    /// Iterates the places of the words in a text, with the number of bytes of each.
+    pub(super) fn places<'t>(
+        &'t self,
+        text: &'t [u8],
+    ) -> impl DoubleEndedIterator<Item = (usize, usize)> + 't {
+        let beginnings = text.windows(3).enumerate();
+        beginnings.filter_map(|(at, begins)| {
+            let [firsts, seconds, thirds] = &self.tables;
+            let words = firsts[begins[0] as usize]
+                & seconds[begins[1] as usize]
+                & thirds[begins[2] as usize];
+            (words != 0).then(|| Some((at, self.word_at(text, at, words)?)))?
+        })
+    }
+
+    /// Returns the bytes of the first of these words (a bit for each) that is at a place of the text.
+    fn word_at(&self, text: &[u8], at: usize, mut words: u32) -> Option<usize> {
+        while words != 0 {
+            let word = self.words[words.trailing_zeros() as usize];
             let there = text.get(at..at + word.len());
             if there.is_some_and(|there| there.eq_ignore_ascii_case(word)) {
                 return Some(word.len());
             }
-            left &= left - 1;
+            words &= words - 1;
         }
         None
     }
@@ -66,8 +77,9 @@ mod tests {
         for text in ["", "er", "errand"[..2].as_ref(), "terra", "so that", "é"] {
             assert_eq!(SIGNS.are_in(text), text.contains("err"), "{text}");
         }
-        assert_eq!(SIGNS.at(b"an error", 3), Some(5));
-        assert_eq!(SIGNS.at(b"an error", 4), None);
-        assert_eq!(SIGNS.at(b"an error", 8), None);
+        let places: Vec<(usize, usize)> = SIGNS.places(b"an Error so that").collect();
+        assert_eq!(places, [(3, 5)]);
+        let last = SIGNS.places(b"err, error, eror").next_back();
+        assert_eq!(last, Some((5, 5)));
     }
 }

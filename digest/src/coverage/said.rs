@@ -96,6 +96,19 @@ impl Words {
 /// Returns a text in lower case with one space for each run of white space, to recognise a text that is there already.
 /// Signs stay: `1.5` is not `15`, and `C++` is not `C#`.
 pub(super) fn plain(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").to_lowercase()
+    let mut plain = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !plain.is_empty() {
+            plain.push(' ');
+        }
+        match word.is_ascii() {
+            true => {
+                plain.push_str(word);
+                let start = plain.len() - word.len();
+                plain[start..].make_ascii_lowercase();
+            }
+            false => plain.push_str(&word.to_lowercase()),
+        }
+    }
+    plain
 }

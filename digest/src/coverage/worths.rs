@@ -1,7 +1,5 @@
 //! What names are worth, and which have been said.
 
-use std::collections::BTreeSet;
-
 use crate::names::{LostName, WeightedNames};
 use crate::{scan, weights};
 
@@ -31,8 +29,10 @@ impl<'a> Worths<'a> {
     /// Returns the indices of the names in a text that are worth something.
     pub(super) fn names_in(&self, text: &str) -> Vec<usize> {
         let found = scan::names(text).filter_map(|name| self.names.index(name));
-        let found: BTreeSet<usize> = found.filter(|index| self.of_name(*index) > 0.0).collect();
-        found.into_iter().collect()
+        let mut found: Vec<usize> = found.filter(|index| self.of_name(*index) > 0.0).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     pub(super) fn sum(&self, names: &[usize]) -> f64 {
