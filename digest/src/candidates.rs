@@ -140,7 +140,7 @@ impl<'a> Candidates<'a> {
                 Fact::Done(line) => add(Section::Done, place, line.into(), own(weights::DONE)),
                 Fact::Said {
                     text,
-                    gist,
+                    forms,
                     ends_turn,
                 } => {
                     let said = without_block_that_ran(text, has_run);
@@ -161,14 +161,10 @@ impl<'a> Candidates<'a> {
                     let length = said.len() as f64 / weights::LONG;
                     let worth = worth * length.clamp(1.0, weights::LONGER);
                     let worth = of_model(worth, &said);
-                    let (text, longer) = match gist {
-                        Some(_) if newest_conclusions[0] == Some(place) && !answer.is_empty() => {
-                            Longer::answered(said, answer)
-                        }
-                        Some(gist) if said.len() > gist.len() => {
-                            (Cow::Borrowed(&**gist), Some(Longer::of(said)))
-                        }
-                        _ => (said, None),
+                    let is_answered = newest_conclusions[0] == Some(place) && !answer.is_empty();
+                    let (text, longer) = match is_answered {
+                        true => Longer::answered(said, answer),
+                        false => Longer::of(forms, said),
                     };
                     told.push(Candidate {
                         section: Section::Said,

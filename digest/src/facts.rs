@@ -68,8 +68,8 @@ pub(super) enum Fact {
     Done(String),
     Said {
         text: String,
-        /// Its shortest form, if it is long.
-        gist: Option<String>,
+        /// Its shorter forms, if it is long.
+        forms: Vec<String>,
         /// Whether the model called no tool with it, as far as is known.
         ends_turn: bool,
     },

@@ -48,7 +48,7 @@ impl<'a> Entry<'a> {
     pub(super) fn longer(&self, worths: &Worths<'_>) -> Option<Self> {
         let short = &self.candidate;
         let longer = short.longer.clone()?;
-        let rest = longer.rest();
+        let rest = longer.rest;
         let (text, longer) = longer.next();
         Some(Self {
             names: worths.names_in(&text),

@@ -39,7 +39,7 @@ fn gist_of(thought: &str) -> Option<String> {
     let lines: Vec<&str> = lines
         .filter(|line| !line.is_empty() && !is_heading(line) && !announces(line))
         .collect();
-    let gist = gist::of(&lines.join("\n"), SAID, "");
+    let gist = gist::of(&lines.join("\n"), SAID);
     (!gist.is_empty()).then(|| text::line(&gist, SAID))
 }
 
@@ -53,7 +53,7 @@ pub(super) fn read(text: &str, calls: bool, stop: &dyn Fn() -> bool, facts: &mut
         if let Some(first) = first.filter(|line| !announces(line)) {
             facts.push(Fact::Said {
                 text: text::line(first, SAID),
-                gist: None,
+                forms: Vec::new(),
                 ends_turn: false,
             });
         }
@@ -75,7 +75,7 @@ pub(super) fn of_text(text: &str, ends_turn: bool) -> Option<Fact> {
     };
     let text = text::block(&text, CONCLUSION);
     (!text.is_empty()).then(|| Fact::Said {
-        gist: gist::shortest(&text),
+        forms: gist::forms(&text),
         text,
         ends_turn,
     })

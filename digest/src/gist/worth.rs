@@ -1,0 +1,73 @@
+//! What a piece is worth for its length.
+
+use super::AROUND;
+use crate::facts::announces;
+use crate::signs::Signs;
+use crate::{decisions, scan};
+
+/// What a piece is worth: any at all; each of its names, of which at most [`NAMES`] count; the first one, the last one, and one
+/// with a reason, finding or plan.
+const ANY: f64 = 0.02;
+const NAMES: usize = 4;
+const FIRST: f64 = 4.0;
+const LAST: f64 = 2.0;
+const FINDING: f64 = 4.0;
+
+/// How much more a piece is worth near the beginning, where a text says what it is about, and how many pieces count as near.
+const LEAD: f64 = 1.0;
+const NEAR: f64 = 4.0;
+
+/// How much of its worth a piece has that announces what came next: `Let me look at it.`
+const ANNOUNCED: f64 = 0.3;
+
+/// What a number is worth, as a share of any other name: without its line it means little.
+const NUMBER: f64 = 0.4;
+
+/// Words with which a sentence says what is to be done, or that it is done; and weaker ones.
+static PLANS: Signs<9> = Signs::new([
+    "the plan",
+    "the fix",
+    "step ",
+    "fixed",
+    "enough",
+    "confirmed",
+    "verified",
+    "tests pass",
+    "definitely",
+]);
+static WISHES: Signs<4> = Signs::new(["should ", "need to", "needs to", "must "]);
+
+/// Returns what a piece is worth because it gives a reason, a finding or a plan.
+fn finding(piece: &str) -> f64 {
+    if decisions::says_why(piece) || PLANS.are_in(piece) {
+        return FINDING;
+    }
+    match piece.starts_with("So ") || WISHES.are_in(piece) {
+        true => FINDING / 2.0,
+        false => 0.0,
+    }
+}
+
+/// Returns what a piece is worth for its length.
+pub(super) fn of(text: &str, index: usize, first: usize, count: usize) -> f64 {
+    let names = scan::names(text).take(NAMES).map(|name| {
+        match name.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => NUMBER,
+            false => 1.0,
+        }
+    });
+    let names: f64 = names.sum();
+    let behind = index.saturating_sub(first) as f64;
+    let mut worth = ANY + names * (1.0 + LEAD * (-behind / NEAR).exp());
+    if index == first {
+        worth += FIRST;
+    }
+    if index + 1 == count {
+        worth += LAST;
+    }
+    worth += finding(text);
+    if announces(text) {
+        worth *= ANNOUNCED;
+    }
+    worth / (text.len() as f64 + AROUND)
+}
