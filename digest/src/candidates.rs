@@ -260,7 +260,14 @@ impl<'a> Candidates<'a> {
                 section: Section::Done,
                 place,
                 text: action.line().into(),
-                worth: action.worth() * aged(place, weights::OLD),
+                worth: action.worth()
+                    * aged(
+                        place,
+                        match action.edited_file() {
+                            Some(_) => weights::OLD_CHANGE,
+                            None => weights::OLD,
+                        },
+                    ),
                 longer: None,
                 from: place,
             });

@@ -88,11 +88,16 @@ fn changed<'t>(
         let own = lines.iter().filter(|line| !others.contains(*line));
         own.copied().collect::<Vec<&str>>()
     };
-    let (removed, added) = (only(&old, &new), only(&new, &old));
+    let (mut removed, mut added) = (only(&old, &new), only(&new, &old));
     // Where as many lines were replaced as there are now, each has its successor.
     let shown = match removed.len() == added.len() {
         true => PAIRS,
-        false => 1,
+        false => {
+            // Stable, so that the first line of code is the first.
+            removed.sort_by_key(|line| is_comment(line));
+            added.sort_by_key(|line| is_comment(line));
+            1
+        }
     };
     let code = |lines: &[&str], at: usize| {
         let line = lines.get(at)?;
@@ -112,6 +117,13 @@ fn changed<'t>(
         line.push_str(&format!(" (+{} −{} lines)", added.len(), removed.len()));
     }
     Some(line)
+}
+
+/// Whether a line is one of a comment: it says less about an edit than the code below it.
+fn is_comment(line: &str) -> bool {
+    ["//", "#", "*", "/*", "--", "<!--"]
+        .iter()
+        .any(|sign| line.starts_with(sign))
 }
 
 /// Whether a line says something, and is not only a bracket.
@@ -163,6 +175,10 @@ mod tests {
                     "edited oven.rs: removed `a1`",
                     "edited oven.rs: `b1` → `b2`",
                 ],
+            ),
+            (
+                r#"{"old": "bake()", "new": "// It is hot.\nrest()\nbake()"}"#,
+                vec!["edited oven.rs: added `rest()` (+2 −0 lines)"],
             ),
             (r#"{"old_str": "same", "new_str": "  same"}"#, vec![]),
             (r#"{"content": "all of it"}"#, vec![]),

@@ -35,7 +35,7 @@ pub(super) fn fill<'a>(
     let mut worths = Worths::of(names, lost);
     let mut said = Said::default();
     for (section, text) in writer.texts() {
-        said.say(&plain(text), &[]);
+        said.say(section, &plain(text), &[]);
         if quoted_from(section).is_some() {
             said.say_sentences(text);
         }
@@ -78,8 +78,8 @@ pub(super) fn fill<'a>(
             continue;
         }
         misses = 0;
-        said.say(&entry.plain, &entry.words);
         let candidate = &entry.candidate;
+        said.say(candidate.section, &entry.plain, &entry.words);
         if let Some(quoted) = quoted_from(candidate.section) {
             said.say_sentences(&candidate.text);
             let whole = plain(&candidate.text);

@@ -100,6 +100,9 @@ pub(super) fn begins_like_an_error(line: &str) -> bool {
     if is_listed_source(line) {
         return false;
     }
+    if is_diagnostic(line) {
+        return true;
+    }
     let lower = line.trim_start().to_ascii_lowercase();
     let starts = [
         "error",
@@ -113,7 +116,11 @@ pub(super) fn begins_like_an_error(line: &str) -> bool {
     ];
     if starts.iter().any(|start| {
         lower.strip_prefix(start).is_some_and(|rest| {
-            rest.starts_with([':', '[', ' ', '(']) && !rest.trim_start().starts_with(['=', '.'])
+            // Columns of a declaration: `Failed   map[Kind]string`.
+            let is_declared = *start == "failed" && rest.starts_with("  ");
+            rest.starts_with([':', '[', ' ', '('])
+                && !rest.trim_start().starts_with(['=', '.'])
+                && !is_declared
         })
     }) {
         return !lower.ends_with([',', ';']);
@@ -133,6 +140,18 @@ pub(super) fn begins_like_an_error(line: &str) -> bool {
     .any(|sign| lower.contains(sign))
         || line.contains("FAILED")
         || line.contains("ERROR")
+}
+
+/// Whether a line is what compilers and linters say of a place in a file: `src/a.rs:4:1: E226 missing space`.
+fn is_diagnostic(line: &str) -> bool {
+    let mut fields = line.trim().splitn(4, ':');
+    let path = fields.next().unwrap_or_default();
+    let is_path = path.contains(['.', '/']) && !path.contains(char::is_whitespace);
+    let mut is_number = || {
+        let field = fields.next().unwrap_or_default();
+        !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    is_path && is_number() && is_number() && fields.next().is_some_and(|says| says.starts_with(' '))
 }
 
 /// Whether a line, in lower case, is one of source code by its beginning or its end.
@@ -327,6 +346,7 @@ mod tests {
             "test sums ... FAILED",
             "src/a.rs:4:1: error: expected `;`",
             "assertion failed: total is 41",
+            "bench/tide.py:399:58: E226 missing whitespace around operator",
         ] {
             assert!(begins_like_an_error(error), "{error}");
         }
@@ -335,6 +355,9 @@ mod tests {
             "const error = new Error(message);",
             "// error: never thrown,",
             "handleError(response)",
+            "Failed   map[Kind]string",
+            "src/tide.rs:12: let error = 1;",
+            "07:14:31: the tide rises",
         ] {
             assert!(!begins_like_an_error(code), "{code}");
         }

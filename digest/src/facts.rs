@@ -283,7 +283,8 @@ fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
     }
     if text.lines().nth(PASTED).is_some() {
         let lines = errors::lines(text).into_iter().rev();
-        let lines = lines.filter(|line| errors::begins_like_an_error(line));
+        // `error cc6666` is a colour.
+        let lines = lines.filter(|line| errors::begins_like_an_error(line) && line.contains(':'));
         let evidence = Evidence::Word;
         facts.extend(lines.map(|line| Fact::Error { line, evidence }));
     }
@@ -483,7 +484,7 @@ mod tests {
 
     #[test]
     fn a_pasted_text_of_the_user_has_only_lines_that_begin_like_errors() {
-        let text = "Use these colours:\nred is #c66\ntool error bg is #3c2828\nblue is #66c\ngold is #cc6\nKeyError: 'grey'\n";
+        let text = "Use these colours:\nred is #c66\ntool error bg is #3c2828\nblue is #66c\nerror c66\nKeyError: 'grey'\n";
         let parts = [Part::User(text.into())];
         let facts = read(&parts, &|| false, &mut EntryLimits::default());
         let errors: Vec<&str> = facts.iter().filter_map(Fact::error).collect();

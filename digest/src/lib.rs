@@ -94,6 +94,13 @@ pub fn mentions_error(line: &str) -> bool {
     errors::is_mentioned(line)
 }
 
+/// Whether a line mentions an error and begins as tools report one, or is what they say of a place in a file:
+/// `src/a.rs:4:1: E226 missing space`.
+#[must_use]
+pub fn reports_error(line: &str) -> bool {
+    errors::begins_like_an_error(line)
+}
+
 /// What was read of the units of a conversation, to write digests and excerpts.
 #[derive(Debug, Default)]
 pub struct Notes {

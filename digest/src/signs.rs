@@ -5,14 +5,14 @@
 #[derive(Debug)]
 pub(super) struct Signs<const N: usize> {
     words: [&'static [u8]; N],
-    tables: [[u32; 256]; 3],
+    tables: [[u32; 128]; 3],
 }
 
 impl<const N: usize> Signs<N> {
     pub(super) const fn new(words: [&'static str; N]) -> Self {
         assert!(N <= 32, "a table has 32 bits for a byte");
         let mut all: [&[u8]; N] = [&[]; N];
-        let mut tables = [[0; 256]; 3];
+        let mut tables = [[0; 128]; 3];
         let mut number = 0;
         while number < N {
             let word = words[number].as_bytes();
@@ -42,10 +42,8 @@ impl<const N: usize> Signs<N> {
     ) -> impl DoubleEndedIterator<Item = (usize, usize)> + 't {
         let beginnings = text.windows(3).enumerate();
         beginnings.filter_map(|(at, begins)| {
-            let [firsts, seconds, thirds] = &self.tables;
-            let words = firsts[begins[0] as usize]
-                & seconds[begins[1] as usize]
-                & thirds[begins[2] as usize];
+            let with = |at: usize| self.tables[at].get(begins[at] as usize).copied();
+            let words = with(0)? & with(1)? & with(2)?;
             (words != 0).then(|| Some((at, self.word_at(text, at, words)?)))?
         })
     }

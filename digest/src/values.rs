@@ -10,7 +10,7 @@ const READ: usize = 256 << 10;
 /// Most bytes of a key and of a value, and of a line of values. A key is compared for each of its values, so
 /// a longer key is skipped with all below it, unless it is an id.
 const VALUE: usize = 80;
-const LINE: usize = 280;
+const LINE: usize = 110;
 
 /// Most lines of one output, most keys of it, and most values of one key.
 const LINES: usize = 8;

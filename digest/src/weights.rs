@@ -46,10 +46,13 @@ pub(crate) const RULE: f64 = 4.0;
 pub(crate) const WISH: f64 = 1.5;
 
 /// Of an action that changed something, of a command that may have, of a call, and of one that only read.
-pub(crate) const CHANGE: f64 = 1.6;
+pub(crate) const CHANGE: f64 = 4.0;
 pub(crate) const COMMAND: f64 = 0.5;
 pub(crate) const CALL: f64 = 0.6;
 pub(crate) const LOOK: f64 = 0.15;
+
+/// How much of its weight the oldest file that was changed has: what is there now stays there.
+pub(crate) const OLD_CHANGE: f64 = 0.7;
 
 /// Of what an edit changed.
 pub(crate) const CHANGED: f64 = 2.0;

@@ -72,7 +72,7 @@ impl<'a> Entry<'a> {
         if !self.completes && said.has(&self.plain) {
             return 0.0;
         }
-        let own = self.candidate.worth * said.novelty(&self.words);
+        let own = self.candidate.worth * said.novelty(self.candidate.section, &self.words);
         (own + worths.sum(&self.names)) / self.tokens
     }
 }

@@ -25,11 +25,11 @@ impl Said {
         self.words.of(candidate)
     }
 
-    pub(super) fn say(&mut self, plain: &str, words: &[usize]) {
+    pub(super) fn say(&mut self, section: Section, plain: &str, words: &[usize]) {
         if !plain.is_empty() {
             self.texts.insert(plain.to_owned());
         }
-        self.words.say(words);
+        self.words.say(section, words);
     }
 
     /// Says the sentences of a text, so that none of them is quoted again.
@@ -39,9 +39,10 @@ impl Said {
         });
     }
 
-    /// Returns from 0 to 1 how much of a text with these words is new.
-    pub(super) fn novelty(&self, words: &[usize]) -> f64 {
-        let new = self.words.new_among(words);
+    /// Returns from 0 to 1 how much of a text with these words is new. What the user asks is new until the user has said it,
+    /// whatever others say.
+    pub(super) fn novelty(&self, section: Section, words: &[usize]) -> f64 {
+        let new = self.words.new_among(section, words);
         match words.len() {
             0 => 1.0,
             // Some words are always repeated.
@@ -54,7 +55,24 @@ impl Said {
 #[derive(Default)]
 struct Words {
     numbers: BTreeMap<String, usize>,
-    said: Vec<bool>,
+    said: Vec<By>,
+}
+
+/// Who has said a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum By {
+    Nobody,
+    Others,
+    User,
+}
+
+impl By {
+    const fn of(section: Section) -> Self {
+        match section {
+            Section::Requests => Self::User,
+            _ => Self::Others,
+        }
+    }
 }
 
 impl Words {
@@ -75,21 +93,22 @@ impl Words {
                 let next = self.said.len();
                 let number = *self.numbers.entry(word).or_insert(next);
                 if number == next {
-                    self.said.push(false);
+                    self.said.push(By::Nobody);
                 }
                 number
             })
             .collect()
     }
 
-    fn say(&mut self, words: &[usize]) {
+    fn say(&mut self, section: Section, words: &[usize]) {
         for word in words {
-            self.said[*word] = true;
+            self.said[*word] = self.said[*word].max(By::of(section));
         }
     }
 
-    fn new_among(&self, words: &[usize]) -> usize {
-        words.iter().filter(|word| !self.said[**word]).count()
+    fn new_among(&self, section: Section, words: &[usize]) -> usize {
+        let by = By::of(section);
+        words.iter().filter(|word| self.said[**word] < by).count()
     }
 }
 

@@ -4,7 +4,7 @@ mod speakers;
 
 use std::ops::Range;
 
-use baler_digest::{mentions_error, own_words, programs_in, rules_in};
+use baler_digest::{mentions_error, own_words, programs_in, reports_error, rules_in};
 
 use baler_conversation::json;
 use baler_conversation::marks::{self, By, Purpose};
@@ -138,6 +138,8 @@ fn is_most_of(found: usize, most: usize) -> bool {
 struct Choice {
     /// Lines that matter most, in order.
     lines: Vec<(usize, usize)>,
+    /// Lines that matter next, in order.
+    next: Vec<(usize, usize)>,
     /// Where programs wrote in a text of the user's role, in order.
     programs: Vec<Range<usize>>,
     /// The user's own words in it, if programs wrote there too.
@@ -147,17 +149,23 @@ struct Choice {
 }
 
 impl Choice {
-    /// Of an output: its errors.
+    /// Of an output: its errors, and the last line with a word for one. Other such lines are mostly source code.
     fn of_output(body: &Body<'_>) -> Self {
+        let last = lines(body, ERROR_LINE_BYTES, mentions_error).pop();
+        let mut lines = lines(body, ERROR_LINE_BYTES, reports_error);
+        lines.extend(last);
+        lines.sort_unstable();
+        lines.dedup();
         Self {
-            lines: lines(body, ERROR_LINE_BYTES, mentions_error),
+            lines,
+            next: Vec::new(),
             programs: Vec::new(),
             own: String::new(),
             ends: ENDS_OF_OUTPUT,
         }
     }
 
-    /// Of a user's text: its rules. What programs wrote in it must not become the user's words.
+    /// Of a user's text: its rules, and then errors that were pasted. What programs wrote in it must not become the user's words.
     fn of_user(body: &Body<'_>) -> Self {
         let programs = programs_in(&body.text);
         // Binary search: a text may have many of both.
@@ -177,6 +185,10 @@ impl Choice {
         };
         Self {
             lines: rules,
+            next: match programs.is_empty() {
+                true => lines(body, ERROR_LINE_BYTES, reports_error),
+                false => Vec::new(),
+            },
             programs,
             own,
             ends: ENDS_OF_MESSAGE,
@@ -194,12 +206,22 @@ impl Choice {
         let first = front(body, share(self.ends));
         let last = first.max(back(body, share(self.ends)));
         let left = room.saturating_sub(first).saturating_sub(text.len() - last);
-        let lines = newest(&self.lines, text, first..last, left);
+        let mut lines = newest(&self.lines, text, first..last, left);
+        let used = |lines: &[(usize, usize)]| -> usize {
+            let bytes = lines.iter().map(|(start, end)| end - start + gaps::LENGTH);
+            bytes.sum()
+        };
+        let left_for_next = left.saturating_sub(used(&lines)) / 2;
+        let next = newest(&self.next, text, first..last, left_for_next);
+        let is_new = |(start, end): &(usize, usize)| {
+            let mut known = lines.iter();
+            !known.any(|(from, to)| start < to && from < end)
+        };
+        let next: Vec<(usize, usize)> = next.into_iter().filter(is_new).collect();
+        lines.extend(next);
+        lines.sort_unstable();
         // First and last lines get what the lines between them do not use.
-        let used: usize = lines
-            .iter()
-            .map(|(start, end)| end - start + gaps::LENGTH)
-            .sum();
+        let used = used(&lines);
         let more = left.saturating_sub(used + 2 * gaps::LENGTH) / 2;
         let first = front(body, share(self.ends) + more);
         let last = first.max(back(body, share(self.ends) + more));
@@ -318,6 +340,39 @@ mod tests {
     fn within(text: &str, room: usize) -> String {
         let body = Body::whole(text);
         Choice::of_output(&body).body_within(&body, room)
+    }
+
+    #[test]
+    fn of_an_output_reports_of_errors_stay_and_source_code_does_not() {
+        let source =
+            "    let error = tide();\n    if failed(error) {\n        sound();\n    }\n".repeat(40);
+        let quiet = "all is quiet\n".repeat(60);
+        let report = "src/tide.rs:4:1: E12 no tide";
+        let shown = within(&format!("{source}{report}\n{source}{quiet}"), 900);
+        assert!(shown.contains(report), "{shown}");
+        // The beginning, and the last line with a word for an error.
+        let (_, behind) = shown.split_once("left out").unwrap_or_default();
+        assert_eq!(behind.matches("failed(error)").count(), 1, "{shown}");
+        assert!(behind.ends_with("quiet\n"), "{shown}");
+    }
+
+    #[test]
+    fn of_a_users_text_rules_come_first_and_then_pasted_errors() {
+        let talk = "The tide is low and the quay is dry today.\n".repeat(40);
+        let text = format!(
+            "{talk}Never moor at pier 5.\n{talk}bench/tide.py:399:58: E226 missing space\n{talk}"
+        );
+        let body = Body::whole(&text);
+        let shown = |room: usize| Choice::of_user(&body).body_within(&body, room);
+        for line in [
+            "Never moor at pier 5.",
+            "bench/tide.py:399:58: E226 missing space",
+        ] {
+            assert!(shown(700).contains(line), "{}", shown(700));
+        }
+        let small = shown(90);
+        assert!(small.contains("Never moor at pier 5."), "{small}");
+        assert!(!small.contains("E226"), "{small}");
     }
 
     /// Shortens an output of this text, the newest of a conversation, to each of `caps`, and returns the
