@@ -21,7 +21,7 @@ const ANSWER: usize = 100;
 /// Most bytes of a command as the label of names in its output.
 const LABEL: usize = 200;
 
-/// The outcome of a search without one.
+/// The outcome of a search that found nothing.
 const NOTHING: &str = "found nothing";
 
 /// Most bytes of the outcome of a command.
@@ -158,7 +158,9 @@ impl Action {
                 text::line(path, ARGUMENTS),
                 Kind::Path,
                 match verb(tool).unwrap_or(CALLED) {
-                    "edited" if answer.is_some_and(says_created) => "created",
+                    "edited" if answer.is_some_and(|answer| says_created(path, answer)) => {
+                        "created"
+                    }
                     verb => verb,
                 },
             ),
@@ -310,6 +312,16 @@ impl Action {
     /// Returns the path of the file that it is about.
     pub(super) fn file(&self) -> Option<&str> {
         (self.kind == Kind::Path).then_some(&*self.target)
+    }
+
+    /// Whether it read a file.
+    pub(super) fn has_read(&self) -> bool {
+        self.kind == Kind::Path && self.verbs.iter().all(|(verb, _)| *verb == "read")
+    }
+
+    /// Whether it was a search that found nothing.
+    pub(super) fn has_found_nothing(&self) -> bool {
+        self.kind == Kind::Command && self.answer.as_deref() == Some(NOTHING)
     }
 
     /// Returns the number of names that it states by itself.
@@ -479,10 +491,12 @@ fn outcome(output: &str) -> Option<String> {
     sums_up.then(|| text::line(last, OUTCOME))
 }
 
-/// Whether the output of a tool that writes files says that there was none of this name before.
-fn says_created(output: &str) -> bool {
+/// Whether the output of a tool that writes files says that there was none at `path` before.
+fn says_created(path: &str, output: &str) -> bool {
     let head = &output[..output.floor_char_boundary(ANSWER)];
-    head.to_ascii_lowercase().contains("created")
+    let head = head.replace(path, "");
+    let mut words = head.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.any(|word| word.eq_ignore_ascii_case("created"))
 }
 
 /// Returns the last line of the output of a failed command that mentions an error, if it is short.
@@ -606,6 +620,9 @@ mod tests {
         };
         assert_eq!(wrote("File created at src/tide.rs"), "src/tide.rs: created");
         assert_eq!(wrote("Updated src/tide.rs"), "src/tide.rs: edited");
+        let of_name = r#"{"path": "created_at.rs"}"#;
+        let updated = Action::of_call("Write", of_name, false, Some("created_at.rs is updated"));
+        assert_eq!(updated.line(), "created_at.rs: edited");
         let searched = Action::of_call("bash", r#"{"cmd": "grep tide src"}"#, true, Some(""));
         assert_eq!(searched.line(), "ran `grep tide src` → found nothing");
     }

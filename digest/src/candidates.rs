@@ -68,7 +68,7 @@ impl<'a> Candidates<'a> {
         };
         // Services return other records by the same names.
         let outdated = match work {
-            Work::Coding => outdated::values(facts),
+            Work::Coding => outdated::places(facts),
             _ => BTreeSet::new(),
         };
         let mut statements = Statements::of(facts, work);
@@ -130,6 +130,7 @@ impl<'a> Candidates<'a> {
                 Fact::Changed(line) => {
                     add(Section::Done, place, line.into(), own(weights::CHANGED));
                 }
+                Fact::Content(_) if outdated.contains(&place) => {}
                 Fact::Content(content) => {
                     let worth = match content.is_code {
                         true => weights::DECLARED,
@@ -256,18 +257,15 @@ impl<'a> Candidates<'a> {
             _ => None,
         });
         for (place, action) in merged(actions) {
+            let oldest = match action.edited_file() {
+                Some(_) => weights::OLD_CHANGE,
+                None => weights::OLD,
+            };
             self.all.push(Candidate {
                 section: Section::Done,
                 place,
                 text: action.line().into(),
-                worth: action.worth()
-                    * aged(
-                        place,
-                        match action.edited_file() {
-                            Some(_) => weights::OLD_CHANGE,
-                            None => weights::OLD,
-                        },
-                    ),
+                worth: action.worth() * aged(place, oldest),
                 longer: None,
                 from: place,
             });

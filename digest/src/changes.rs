@@ -119,11 +119,10 @@ fn changed<'t>(
     Some(line)
 }
 
-/// Whether a line is one of a comment: it says less about an edit than the code below it.
+/// Whether a line belongs to a comment: it says less about an edit than the code below it.
 fn is_comment(line: &str) -> bool {
-    ["//", "#", "*", "/*", "--", "<!--"]
-        .iter()
-        .any(|sign| line.starts_with(sign))
+    const SIGNS: [&str; 6] = ["//", "/*", "* ", "# ", "-- ", "<!--"];
+    SIGNS.iter().any(|sign| line.starts_with(sign))
 }
 
 /// Whether a line says something, and is not only a bracket.

@@ -43,18 +43,28 @@ pub(super) fn on_file(command: &str) -> Option<(&'static str, &str)> {
 }
 
 /// Whether a command is a search that found nothing, by what it printed and that it `failed`: such programs end with code
-/// 1 then, and with a higher one if they could not search.
+/// 1 then, and with a higher one if they could not search. Of several commands any may have failed.
 pub(super) fn found_nothing(command: &str, failed: bool, output: Option<&str>) -> bool {
     const SEARCHES: [&str; 6] = ["grep ", "egrep ", "rg ", "ag ", "git grep ", "ack "];
-    let last = command.rsplit(['|', ';', '&']).next().unwrap_or_default();
-    let searches = SEARCHES.iter().any(|it| last.trim_start().starts_with(it));
-    let says_no_more = |output: &str| {
-        let mut words = output
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty());
-        words.all(|word| word == "1" || CODE.iter().any(|known| known.eq_ignore_ascii_case(word)))
+    let is_several = command.contains(['\n', ';', '&']) || command.contains("||");
+    let mut programs = [command, command.rsplit('|').next().unwrap_or_default()].into_iter();
+    let searches = |program: &str| {
+        SEARCHES
+            .iter()
+            .any(|it| program.trim_start().starts_with(it))
     };
-    failed && searches && output.is_none_or(says_no_more)
+    let is_code_1 = |output: &str| {
+        let words = output.split(|c: char| !c.is_alphanumeric());
+        let mut words = words.filter(|word| !word.is_empty()).peekable();
+        let is_empty = words.peek().is_none();
+        let mut has_code = false;
+        let says_no_more = words.all(|word| {
+            has_code |= word == "1";
+            word == "1" || CODE.iter().any(|known| known.eq_ignore_ascii_case(word))
+        });
+        says_no_more && (has_code || is_empty)
+    };
+    failed && !is_several && programs.any(searches) && output.is_none_or(is_code_1)
 }
 
 /// Words around the code with which a program ended, where it printed nothing.
@@ -166,7 +176,10 @@ mod tests {
                 "cat a | grep sluice",
                 "<returncode>1</returncode>\n<output>\n</output>",
             ),
-            ("cd src && rg sluice", "Exit code 1"),
+            (
+                "grep -E 'a|b' src",
+                "Error: Command failed with exit code 1",
+            ),
         ] {
             assert!(found_nothing(command, true, Some(output)), "{command}");
             assert!(!found_nothing(command, false, Some(output)), "{command}");
@@ -177,6 +190,8 @@ mod tests {
             ("grep sluice src", "Exit code 2"),
             ("make", "Exit code 1"),
             ("grep sluice a; make", "Exit code 1"),
+            ("make && grep -q sluice log", "Exit code 1"),
+            ("grep sluice src", "Command failed"),
         ] {
             assert!(!found_nothing(command, true, Some(output)), "{command}");
         }

@@ -1,5 +1,7 @@
 //! What a file says about itself, as it was read: lines that declare something, and reasons and rules in its comments.
 
+use std::collections::BTreeSet;
+
 use super::changes::file;
 use super::decisions;
 use super::rules;
@@ -13,7 +15,7 @@ pub(super) const IN: &str = "in ";
 /// Most bytes of an output that are looked at.
 const READ: usize = 64 << 10;
 
-/// Most bytes of a declaration, and most of one output.
+/// Most bytes of a declaration, and entries of one output from which on no more lines are read.
 const LINE: usize = 100;
 const LINES: usize = 12;
 
@@ -53,12 +55,24 @@ const FIELDS: [&str; 3] = ["public ", "private ", "protected "];
 /// Ends of lines after which the declaration goes on.
 const OPEN: [char; 5] = ['(', '<', ',', '=', '['];
 
-/// Signs that a line of a comment begins with, the longer ones first.
-const COMMENTS: [&str; 7] = ["///", "//!", "//", "/**", "* ", "# ", "-- "];
+/// Endings of files with source code, and signs that a line of a comment in them begins with, the longer ones first.
+const LANGUAGES: [(&[&str], &[&str]); 3] = [
+    (
+        &[
+            "rs", "ts", "tsx", "js", "jsx", "go", "java", "kt", "c", "h", "cc", "cpp", "hpp", "cs",
+            "swift", "php", "scala", "dart", "vue", "svelte",
+        ],
+        &["///", "//!", "//", "/**", "* "],
+    ),
+    (&["py", "rb", "ex", "exs", "jl"], &["# "]),
+    (&["sql", "lua", "hs"], &["-- "]),
+];
 
 /// A line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Content {
+    /// The path of the file; of an entry of an earlier digest only its name.
+    path: String,
     pub(super) line: String,
     /// Whether it is code, and not a sentence of a comment.
     pub(super) is_code: bool,
@@ -67,64 +81,97 @@ pub(super) struct Content {
 impl Content {
     /// Reads an entry of an earlier digest; `None` if it says something else.
     pub(super) fn of_line(line: &str) -> Option<Self> {
-        line.starts_with(IN).then(|| Self {
+        let (file, says) = line.strip_prefix(IN)?.split_once(": ")?;
+        let is_code = says.len() > 2 && says.starts_with('`') && says.ends_with('`');
+        let is_one =
+            !file.contains(char::is_whitespace) && (is_code || SENTENCE.contains(&says.len()));
+        is_one.then(|| Self {
+            path: file.to_owned(),
             line: line.to_owned(),
-            is_code: line.ends_with('`'),
+            is_code,
         })
+    }
+
+    /// Whether it is about one of these files, each of which is there by its path and by its name.
+    pub(super) fn is_of_any(&self, files: &BTreeSet<&str>) -> bool {
+        files.contains(&*self.path)
     }
 }
 
-/// Returns what an output says about the file at `path`.
-pub(super) fn of(path: &str, output: &str) -> Vec<Content> {
-    let output = &output[..output.floor_char_boundary(READ)];
+/// Returns what the text of a file with source code says about it. Whoever wrote any other text also chose what stands in
+/// it, and headings of prose look like comments.
+pub(super) fn of(path: &str, text: &str) -> Vec<Content> {
     let name = file(path);
-    let mut contents = Vec::new();
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let mut languages = LANGUAGES.iter();
+    let language = languages.find(|(endings, _)| endings.contains(&ending));
+    let Some((_, comments)) = language.filter(|_| !path.contains("://")) else {
+        return Vec::new();
+    };
+    let mut reader = Reader {
+        path,
+        name,
+        contents: Vec::new(),
+        left: SENTENCES,
+    };
+    let text = &text[..text.floor_char_boundary(READ)];
     let mut comment = String::new();
-    let mut left = SENTENCES;
-    let is_prose = name.ends_with(".md") || name.ends_with(".txt");
-    for line in output.lines().map(without_number).filter(|_| !is_prose) {
-        if let Some(said) = said_in(line) {
+    for line in text.lines().map(without_number) {
+        if let Some(said) = said_in(line, comments) {
             comment.push(' ');
             comment.push_str(said);
             continue;
         }
-        read_comment(name, &comment, &mut left, &mut contents);
+        reader.read_comment(&comment);
         comment.clear();
         if declares(line) {
-            contents.push(Content {
-                line: format!("{IN}{name}: `{}`", text::line(line, LINE)),
-                is_code: true,
-            });
+            reader.add(format!("`{}`", text::line(line, LINE)), true);
         }
-        if contents.len() >= LINES {
-            break;
+        if reader.contents.len() >= LINES {
+            return reader.contents;
         }
     }
-    read_comment(name, &comment, &mut left, &mut contents);
-    contents
+    reader.read_comment(&comment);
+    reader.contents
 }
 
-/// Adds the sentences of a comment that give a reason or a rule, as many as are `left`.
-fn read_comment(name: &str, comment: &str, left: &mut usize, contents: &mut Vec<Content>) {
-    if comment.len() < *SENTENCE.start() || *left == 0 {
-        return;
+/// Collects what one file says.
+struct Reader<'t> {
+    path: &'t str,
+    name: &'t str,
+    contents: Vec<Content>,
+    /// Sentences of comments that may still be added.
+    left: usize,
+}
+
+impl Reader<'_> {
+    fn add(&mut self, says: String, is_code: bool) {
+        self.contents.push(Content {
+            path: self.path.to_owned(),
+            line: format!("{IN}{}: {says}", self.name),
+            is_code,
+        });
     }
-    each_sentence(comment, &mut |sentence| {
-        let is_code = || sentence.contains(['{', ';', '=']);
-        let says = || decisions::says_why(sentence) || rules::strength(sentence).is_some();
-        if *left > 0 && SENTENCE.contains(&sentence.len()) && !is_code() && says() {
-            *left -= 1;
-            contents.push(Content {
-                line: format!("{IN}{name}: {}", text::line(sentence, *SENTENCE.end())),
-                is_code: false,
-            });
+
+    /// Adds the sentences of a comment that give a reason or a rule.
+    fn read_comment(&mut self, comment: &str) {
+        if comment.len() < *SENTENCE.start() || self.left == 0 {
+            return;
         }
-    });
+        each_sentence(comment, &mut |sentence| {
+            let is_code = || sentence.contains(['{', ';', '=']);
+            let says = || decisions::says_why(sentence) || rules::strength(sentence).is_some();
+            if self.left > 0 && SENTENCE.contains(&sentence.len()) && !is_code() && says() {
+                self.left -= 1;
+                self.add(text::line(sentence, *SENTENCE.end()), false);
+            }
+        });
+    }
 }
 
 /// Returns what a line of a comment says; `None` for other lines and for what is written for programs: `@param`.
-fn said_in(line: &str) -> Option<&str> {
-    let said = COMMENTS.iter().find_map(|sign| line.strip_prefix(sign))?;
+fn said_in<'t>(line: &'t str, comments: &[&str]) -> Option<&'t str> {
+    let said = comments.iter().find_map(|sign| line.strip_prefix(sign))?;
     let said = said.trim().trim_end_matches("*/").trim_end();
     let is_for_programs = said.starts_with('@') || said.contains("eslint") || said.contains("noqa");
     (!is_for_programs).then_some(said)
@@ -136,7 +183,7 @@ fn declares(line: &str) -> bool {
     begins(&DECLARES)
         && !line.starts_with("export *")
         && !line.ends_with(OPEN)
-        && !(begins(&FIELDS) && !line.contains('('))
+        && (!begins(&FIELDS) || line.contains('('))
         && scan::names(line).next().is_some()
 }
 
@@ -190,14 +237,29 @@ mod tests {
         );
         let rules = "# Never fill it while a gate of the lock is open.\n\n".repeat(9);
         assert_eq!(lines("lock.py", &rules).len(), SENTENCES);
-        assert!(lines("lock.md", &rules).is_empty());
+        for other in [
+            "lock.md",
+            "README",
+            "https://quay.test/lock.py",
+            "lock.html",
+        ] {
+            assert!(lines(other, &rules).is_empty(), "{other}");
+        }
     }
 
     #[test]
     fn entries_of_an_earlier_digest_are_recognised() {
         let of_line = |line: &str| Content::of_line(line).map(|content| content.is_code);
         assert_eq!(of_line("in lock.ts: `fn fill()`"), Some(true));
-        assert_eq!(of_line("in lock.ts: Never fill it."), Some(false));
-        assert_eq!(of_line("ran `make`"), None);
+        let says = "It must never be filled while a gate is open.";
+        assert_eq!(of_line(&format!("in lock.ts: {says}")), Some(false));
+        for other in [
+            "ran `make`",
+            "in lock.ts: read",
+            "in the dark.rs: `fn fill()`",
+            "in lock.ts: `",
+        ] {
+            assert_eq!(of_line(other), None, "{other}");
+        }
     }
 }

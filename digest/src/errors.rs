@@ -50,6 +50,11 @@ const LINES: usize = 3;
 
 /// Returns the last lines of `text` that mention an error, the last one first.
 pub(super) fn lines(text: &str) -> Vec<String> {
+    lines_that(text, |_| true)
+}
+
+/// Returns the last lines of `text` that mention an error and are accepted, the last one first.
+pub(super) fn lines_that(text: &str, accepts: impl Fn(&str) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(at) = last_sign(rest.as_bytes()) {
@@ -59,7 +64,7 @@ pub(super) fn lines(text: &str) -> Vec<String> {
         let trimmed = line.trim();
         let indent = line.len() - line.trim_start().len();
         let line = text::around(trimmed, (at - start).saturating_sub(indent), LIMIT);
-        if !found.contains(&line) {
+        if accepts(&line) && !found.contains(&line) {
             found.push(line);
         }
         if found.len() == LINES {
@@ -151,7 +156,14 @@ fn is_diagnostic(line: &str) -> bool {
         let field = fields.next().unwrap_or_default();
         !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit())
     };
-    is_path && is_number() && is_number() && fields.next().is_some_and(|says| says.starts_with(' '))
+    if !is_path || !is_number() || !is_number() {
+        return false;
+    }
+    let says = fields.next().and_then(|says| says.strip_prefix(' '));
+    // Searches list source code with the same numbers.
+    says.is_some_and(|says| {
+        !says.starts_with(char::is_whitespace) && !is_source(&says.to_ascii_lowercase())
+    })
 }
 
 /// Whether a line, in lower case, is one of source code by its beginning or its end.
@@ -250,11 +262,15 @@ fn signs(text: &[u8]) -> impl DoubleEndedIterator<Item = usize> {
     places.filter_map(|(at, bytes)| ends_word(&text[at + bytes..]).then_some(at))
 }
 
-/// Whether a word for an error ends before `rest`, or with an ending: `exceptiongroup` is no error.
+/// Whether a word for an error ends before `rest`, or with an ending as in `errors`, `errored` and Italian `errore`:
+/// `exceptiongroup` is no error.
 fn ends_word(rest: &[u8]) -> bool {
-    let letters = rest.iter().take_while(|byte| byte.is_ascii_lowercase());
-    matches!(&rest[..letters.count()], b"" | b"s" | b"ed")
+    let letters = rest.iter().take(ENDING + 1);
+    letters.take_while(|byte| byte.is_ascii_lowercase()).count() <= ENDING
 }
+
+/// Most letters of an ending.
+const ENDING: usize = 2;
 
 /// Whether a word for an error says that there were none: `79 passed; 0 failed`, but not `10 failed` nor
 /// `version 1.0 failed`.
@@ -357,6 +373,8 @@ mod tests {
             "handleError(response)",
             "Failed   map[Kind]string",
             "src/tide.rs:12: let error = 1;",
+            "src/tide.rs:12:9:    let tide = 1;",
+            "src/tide.rs:12:1: let tide = 1;",
             "07:14:31: the tide rises",
         ] {
             assert!(!begins_like_an_error(code), "{code}");
@@ -365,7 +383,7 @@ mod tests {
 
     #[test]
     fn a_word_that_only_begins_like_one_for_errors_is_none() {
-        for none in ["exceptiongroup>=1.0 is there", "fmt.Errorf(", "exceptional"] {
+        for none in ["exceptiongroup>=1.0 is there", "errorlevel"] {
             assert!(!is_mentioned(none), "{none}");
         }
         for some in [
@@ -374,6 +392,7 @@ mod tests {
             "error_count",
             "TIDE_ERROR",
             "EXCEPTIONS:",
+            "errore CS0103: manca",
         ] {
             assert!(is_mentioned(some), "{some}");
         }

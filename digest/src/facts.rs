@@ -131,7 +131,7 @@ pub(super) fn read(
     let mut answers = OutputsByCall::of(parts);
     let failures: Vec<bool> = parts.iter().map(failed).collect();
     // By the indices of the outputs, since calls may have no ids of their own.
-    let mut files: BTreeMap<usize, String> = BTreeMap::new();
+    let mut asked: BTreeMap<usize, Asked> = BTreeMap::new();
     let mut facts = Vec::new();
     for (index, part) in parts.iter().enumerate() {
         if stop() {
@@ -149,10 +149,14 @@ pub(super) fn read(
             } => {
                 let output = answers.take(id, name);
                 let answer = output.map(|output| (&parts[output], failures[output]));
-                let file = read_call(name, arguments, answer, &mut facts);
-                files.extend(output.zip(file));
+                let own = read_call(name, arguments, answer, &mut facts);
+                asked.extend(output.zip(own));
             }
             Part::Output { name, text, .. } => {
+                let asked = asked.get(&index);
+                if asked.is_some_and(|asked| asked.found_nothing) {
+                    continue;
+                }
                 let text = &*part::unwrapped(text);
                 let before = facts.len();
                 let failed = failures[index];
@@ -164,7 +168,7 @@ pub(super) fn read(
                     let evidence = Evidence::Sure;
                     facts.push(Fact::Error { line, evidence });
                 }
-                let file = files.get(&index);
+                let file = asked.and_then(|asked| asked.file.as_ref());
                 let source = file.map_or(&**name, String::as_str);
                 let lines = values::lines(source, text).into_iter().enumerate();
                 facts.extend(lines.map(|(number, line)| Fact::Value {
@@ -172,7 +176,7 @@ pub(super) fn read(
                     line,
                     file: file.cloned(),
                 }));
-                if let Some(file) = file {
+                if let Some(file) = file.filter(|_| !failed && asked.is_some_and(|it| it.is_read)) {
                     facts.extend(contents::of(file, text).into_iter().map(Fact::Content));
                 }
             }
@@ -282,9 +286,13 @@ fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
         }
     }
     if text.lines().nth(PASTED).is_some() {
-        let lines = errors::lines(text).into_iter().rev();
         // `error cc6666` is a colour.
-        let lines = lines.filter(|line| errors::begins_like_an_error(line) && line.contains(':'));
+        let is_error = |line: &str| {
+            errors::begins_like_an_error(line)
+                && line.contains(':')
+                && !errors::begins_a_trace(line)
+        };
+        let lines = errors::lines_that(text, is_error).into_iter().rev();
         let evidence = Evidence::Word;
         facts.extend(lines.map(|line| Fact::Error { line, evidence }));
     }
@@ -320,13 +328,24 @@ fn writes_tasks(tool: &str) -> bool {
         .any(|word| tool.contains(word))
 }
 
-/// Reads a call, with its output and whether that is one of a failure. Returns the path of its file, if it is about one.
+/// What a call asked for, which says what its output is.
+struct Asked {
+    /// The path of the file that it is about.
+    file: Option<String>,
+    /// Whether it read that file.
+    is_read: bool,
+    /// Whether it was a search that found nothing.
+    found_nothing: bool,
+}
+
+/// Reads a call, with its output and whether that is one of a failure. Returns what it asked for, unless it was a to-do
+/// list.
 fn read_call(
     tool: &str,
     arguments: &str,
     output: Option<(&Part<'_>, bool)>,
     facts: &mut Vec<Fact>,
-) -> Option<String> {
+) -> Option<Asked> {
     let failed = output.is_some_and(|(_, failed)| failed);
     if writes_tasks(tool)
         && !failed
@@ -340,10 +359,14 @@ fn read_call(
         _ => None,
     });
     let call = Action::read(tool, arguments, failed, answer.as_deref());
-    let file = call.action.file().map(str::to_owned);
+    let asked = Asked {
+        file: call.action.file().map(str::to_owned),
+        is_read: call.action.has_read(),
+        found_nothing: call.action.has_found_nothing(),
+    };
     facts.push(Fact::Action(Box::new(call.action)));
     facts.extend(call.changes.into_iter().map(Fact::Changed));
-    file
+    Some(asked)
 }
 
 fn read_errors(text: &str, failed: bool, facts: &mut Vec<Fact>) {
@@ -459,6 +482,29 @@ mod tests {
     }
 
     #[test]
+    fn a_search_that_found_nothing_is_neither_a_failure_nor_an_error() {
+        let parts = [
+            Part::Call {
+                id: "a".into(),
+                name: "bash".into(),
+                arguments: r#"{"cmd": "grep -rn sluice src"}"#.into(),
+            },
+            Part::Output {
+                call_id: "a".into(),
+                name: "bash".into(),
+                failed: true,
+                text: "Error: Command failed with exit code 1".into(),
+            },
+        ];
+        let facts = read(&parts, &|| false, &mut EntryLimits::default());
+        assert_eq!(facts.len(), 1, "{facts:?}");
+        assert!(
+            matches!(&facts[0], Fact::Action(action) if action.line() == "ran `grep -rn sluice src` → found nothing"),
+            "{facts:?}"
+        );
+    }
+
+    #[test]
     fn of_a_trace_what_it_leads_to_is_the_error() {
         let errors = |output: &str| {
             let output = Part::Output {
@@ -484,7 +530,7 @@ mod tests {
 
     #[test]
     fn a_pasted_text_of_the_user_has_only_lines_that_begin_like_errors() {
-        let text = "Use these colours:\nred is #c66\ntool error bg is #3c2828\nblue is #66c\nerror c66\nKeyError: 'grey'\n";
+        let text = "Use these colours:\nred is #c66\ntool error bg is #3c2828\nblue is #66c\nerror c66\nKeyError: 'grey'\nI get this error there.\nIt failed.\nAn error it was.\n";
         let parts = [Part::User(text.into())];
         let facts = read(&parts, &|| false, &mut EntryLimits::default());
         let errors: Vec<&str> = facts.iter().filter_map(Fact::error).collect();

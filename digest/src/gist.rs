@@ -241,6 +241,13 @@ mod tests {
             assert!(short.contains(line), "{line}: {short}");
         }
         assert!(!of(&said, 130).contains("Fare: 30 euros"));
+        let both = answered(&said, 190, "1 and 3");
+        assert!(both.contains("FB171") && both.contains("FB371"), "{both}");
+        assert!(!both.contains("FB271"), "{both}");
+        let people = answered(&said, 130, "The one at pier 4, for 2 people.");
+        assert!(!people.contains("FB271"), "{people}");
+        let said = format!("{said}\n3.5 hours is what each of them takes at most");
+        assert!(answered(&said, 130, "Option 3").contains("FB371"));
         // Without a number the words point to it.
         let said = "The oven is mended.\n- Shall I mend the mill as well?\n- The barn has a new door, which is green, as was wanted.\n".to_owned()
             + &"- All of the rest is well.\n".repeat(9);
@@ -259,6 +266,22 @@ mod tests {
                 "It is done."
             ]
         );
+    }
+
+    #[test]
+    fn announced_code_is_short_whatever_is_in_it() {
+        let said = format!(
+            "The fix was the table of links:\n```ts\n{}```\n::\n```\nlost()\n```\nIt is done.",
+            "\nkey: `https://quay.test`,\n".repeat(9)
+        );
+        let pieces = pieces::of(&said);
+        assert_eq!(pieces.len(), 2, "{pieces:?}");
+        assert!(
+            pieces[0].starts_with("The fix was the table of links: `key: `https"),
+            "{pieces:?}"
+        );
+        assert!(pieces[0].len() < 130, "{pieces:?}");
+        assert_eq!(pieces[1], "It is done.");
     }
 
     #[test]

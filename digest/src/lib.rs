@@ -94,7 +94,7 @@ pub fn mentions_error(line: &str) -> bool {
     errors::is_mentioned(line)
 }
 
-/// Whether a line mentions an error and begins as tools report one, or is what they say of a place in a file:
+/// Whether a line begins as tools report an error, or is what they say of a place in a file, which may be a warning:
 /// `src/a.rs:4:1: E226 missing space`.
 #[must_use]
 pub fn reports_error(line: &str) -> bool {
@@ -225,12 +225,24 @@ impl Notes {
         newest.is_some_and(|unit| kept.get(unit).copied().unwrap_or(false))
     }
 
-    /// Returns how the user's first text behind the units that are not `kept` begins; empty if there is none.
+    /// Returns how the user's answer to the last text of the model that is not `kept` begins; empty if that text is not the
+    /// model's last one before it.
     fn answer(&self, kept: &[bool]) -> &str {
-        let is_kept = |unit: &usize| kept.get(*unit).copied().unwrap_or(false);
-        let behind = (0..self.facts.len()).rev().take_while(is_kept).count();
-        let mut facts = self.facts[self.facts.len() - behind..].iter().flatten();
-        facts.find_map(Fact::heard).unwrap_or_default()
+        let is_kept = |unit: usize| kept.get(unit).copied().unwrap_or(false);
+        let says = |facts: &[Fact]| facts.iter().any(|fact| matches!(fact, Fact::Said { .. }));
+        let is_answered = |unit: &usize| !is_kept(*unit) && says(&self.facts[*unit]);
+        let Some(answered) = (0..self.facts.len()).rev().find(is_answered) else {
+            return "";
+        };
+        for facts in &self.facts[answered + 1..] {
+            if let Some(answer) = facts.iter().find_map(Fact::heard) {
+                return answer;
+            }
+            if says(facts) {
+                return "";
+            }
+        }
+        ""
     }
 
     /// Returns the facts of the units that are not `kept`, in order and numbered. Of units that are kept between

@@ -1,13 +1,16 @@
-//! Values of files that were read again or edited since.
+//! What is known of files that were read again or edited since.
 
 use std::collections::BTreeSet;
 
+use super::changes::file;
 use super::facts::Fact;
 
-/// Returns the places of values that are outdated: of a file that was read again or edited later.
-pub(super) fn values(facts: &[(usize, &Fact)]) -> BTreeSet<usize> {
+/// Returns the places of values that are outdated: of a file that was read again or edited later. And of what files say
+/// about themselves: of a file that was edited later.
+pub(super) fn places(facts: &[(usize, &Fact)]) -> BTreeSet<usize> {
     let mut outdated = BTreeSet::new();
     let mut newer: BTreeSet<&str> = BTreeSet::new();
+    let mut edited: BTreeSet<&str> = BTreeSet::new();
     for (place, fact) in facts.iter().rev() {
         match fact {
             Fact::Value {
@@ -21,7 +24,18 @@ pub(super) fn values(facts: &[(usize, &Fact)]) -> BTreeSet<usize> {
                     newer.insert(file);
                 }
             }
-            Fact::Action(action) => newer.extend(action.edited_file()),
+            Fact::Content(content) if content.is_of_any(&edited) => {
+                outdated.insert(*place);
+            }
+            Fact::Action(action) => {
+                newer.extend(action.edited_file());
+                edited.extend(
+                    action
+                        .edited_file()
+                        .into_iter()
+                        .flat_map(|path| [path, file(path)]),
+                );
+            }
             _ => {}
         }
     }
@@ -61,6 +75,6 @@ mod tests {
             value(0, "old/tide.json"),
         ];
         let facts: Vec<(usize, &Fact)> = facts.iter().enumerate().collect();
-        assert_eq!(values(&facts), BTreeSet::from([1, 2, 3]));
+        assert_eq!(places(&facts), BTreeSet::from([1, 2, 3]));
     }
 }

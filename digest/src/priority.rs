@@ -1,8 +1,11 @@
 //! Sorts facts by priority, for when not all fit.
 
+use std::collections::BTreeSet;
+
 use super::facts::{Evidence, Fact};
 use super::rules::Strength;
 use super::section::Section;
+use super::work::Work;
 
 /// Rules of more bytes come after the others: they are mostly pasted text.
 const LONG_RULE: usize = 400;
@@ -36,19 +39,35 @@ pub(super) fn newest_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, &'
     newest.find_map(|(place, fact)| Some((*place, fact.error()?)))
 }
 
-/// Returns rules with their sections and places, the most binding first; of equally binding ones, short before long, then new before old.
-pub(super) fn sorted_rules<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(Section, usize, &'a str)> {
-    let mut rules: Vec<(Strength, bool, usize, &str)> = facts
-        .iter()
-        .rev()
-        .filter_map(|(place, fact)| match fact {
-            Fact::Rule(strength, rule) => {
-                Some((*strength, rule.len() > LONG_RULE, *place, rule.as_str()))
+/// Returns rules with their sections and places, the most binding first; of equally binding ones, short before long, then new
+/// before old. In service, where a short message states what is wanted, a rule is told with all of its message.
+pub(super) fn sorted_rules<'a>(
+    facts: &[(usize, &'a Fact)],
+    work: Work,
+) -> Vec<(Section, usize, &'a str)> {
+    let mut rules: Vec<(Strength, bool, usize, &str)> = Vec::new();
+    // The message that is being read, and how many of its facts follow.
+    let mut message: Option<(&str, usize)> = None;
+    for (place, fact) in facts {
+        let left = message.take().filter(|(_, left)| *left > 0);
+        message = left.map(|(text, left)| (text, left - 1));
+        match fact {
+            Fact::Statement { text, repeated } if work == Work::Service => {
+                message = Some((text, *repeated));
             }
-            _ => None,
-        })
-        .collect();
+            Fact::Rule(strength, rule) => {
+                let whole = left.map(|(text, _)| text);
+                let whole = whole.filter(|_| *strength == Strength::Rule);
+                let rule = whole.unwrap_or(rule);
+                rules.push((*strength, rule.len() > LONG_RULE, *place, rule));
+            }
+            _ => {}
+        }
+    }
+    rules.reverse();
     rules.sort_by_key(|(strength, is_long, ..)| (*strength, *is_long));
+    let mut told = BTreeSet::new();
+    rules.retain(|(.., rule)| work != Work::Service || told.insert(*rule));
     rules
         .into_iter()
         .map(|(strength, _, place, rule)| (strength.section(), place, rule))

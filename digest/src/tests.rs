@@ -647,15 +647,65 @@ fn the_newest_conclusion_is_whole_where_tokens_are_left() {
     let units = || vec![said.clone(), Part::User("Take option 20.".into())];
     let digest = digest_of(units(), Work::Coding, 1_000);
     assert!(digest.contains("20. Moor at berth 20,"), "{digest}");
+    assert!(digest.contains("30. Moor at berth 30,"), "{digest}");
+    // Otherwise what the user chose of it is there.
     let digest = digest_of(units(), Work::Coding, 300);
-    assert!(!digest.contains("20. Moor at berth 20,"), "{digest}");
-    for kept in [
-        "We can do this:",
-        "\n  39. Moor at berth 39,",
-        "Take option 20.",
-    ] {
+    assert!(!digest.contains("30. Moor at berth 30,"), "{digest}");
+    for kept in ["20. Moor at berth 20,", "Take option 20."] {
         assert!(digest.contains(kept), "{kept}: {digest}");
     }
+}
+
+#[test]
+fn in_service_a_rule_is_told_with_its_message() {
+    let units = || {
+        vec![Part::User(
+            "The trip is one way. Never book a night stop. Pay by card.".into(),
+        )]
+    };
+    let in_service = digest_of(units(), Work::Service, 100);
+    assert_eq!(
+        in_service,
+        "## Standing instructions\n- The trip is one way. Never book a night stop. Pay by card."
+    );
+    let in_coding = digest_of(units(), Work::Coding, 100);
+    assert!(
+        in_coding.contains("- Never book a night stop.\n"),
+        "{in_coding}"
+    );
+}
+
+/// A text of the model between what was said and what the user answers is what the answer refers to.
+#[test]
+fn an_answer_refers_to_the_text_before_it() {
+    let list = |what: &str| {
+        let entry = |number: usize| {
+            format!(
+                "{number}. **{what} {number}**\n   - It is {what} {number} of the harbour and costs {number}00 euros a day\n"
+            )
+        };
+        let entries: String = (1..9).map(entry).collect();
+        vec![Part::Assistant {
+            text: format!("These are there:\n\n{entries}").into(),
+            calls: false,
+        }]
+    };
+    let mut notes = Notes::default();
+    notes.set_work(Work::Coding);
+    notes.read(&list("Ferry"));
+    notes.read(&[Part::User("Option 5, please.".into())]);
+    let chosen = |notes: &Notes, kept: &[bool]| text_of(notes, kept, 100).contains("500 euros");
+    assert!(chosen(&notes, &[false, true]));
+    notes.read(&list("Hotel"));
+    notes.read(&[Part::User("Option 5, please.".into())]);
+    // The hotels are kept, and of the ferries number 5 was chosen as well.
+    assert!(chosen(&notes, &[false, true, true, true]));
+    notes.read(&[Part::User("And then option 7.".into())]);
+    let digest = text_of(&notes, &[false, false, true, true, true], 100);
+    assert!(
+        digest.contains("500 euros") && !digest.contains("700 euros"),
+        "{digest}"
+    );
 }
 
 #[test]

@@ -37,8 +37,7 @@ pub(super) fn lines(source: &str, output: &str) -> Vec<String> {
     // Stable, so that keys of one kind stay in order.
     found.sort_by_key(|(key, values)| rank(key, values));
     let mut lines: Vec<String> = Vec::new();
-    for (key, values) in found {
-        let entry = text::line(&format!("{key}={}", values.join(",")), LINE);
+    for entry in found.iter().flat_map(|(key, values)| entries(key, values)) {
         let is_last = lines.len() == LINES;
         match lines.last_mut() {
             Some(line) if line.len() + entry.len() < LINE => {
@@ -50,6 +49,24 @@ pub(super) fn lines(source: &str, output: &str) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Returns the values of a key in entries that fit a line. A value that was cut would look like another one.
+fn entries(key: &str, values: &[String]) -> Vec<String> {
+    let mut entries: Vec<String> = Vec::new();
+    for value in values {
+        match entries.last_mut() {
+            Some(entry) if entry.len() + value.len() < LINE => {
+                entry.push(',');
+                entry.push_str(value);
+            }
+            _ => entries.push(format!("{key}={value}")),
+        }
+    }
+    let clean = entries
+        .into_iter()
+        .map(|entry| text::line(&entry, key.len() + LINE));
+    clean.collect()
 }
 
 fn collect(key: &str, value: &Value, found: &mut Vec<(String, Vec<String>)>) {
@@ -89,16 +106,18 @@ fn add(key: &str, text: &str, found: &mut Vec<(String, Vec<String>)>) {
     }
     if let Some((_, values)) = found.iter_mut().find(|(known, _)| known == key) {
         // A row of prices or seats says nothing without the records that they are of.
-        let most = match text.len() <= SMALL && text.bytes().all(|byte| byte.is_ascii_digit()) {
-            true => OF_SMALL,
-            false => OF_KEY,
-        };
-        if values.len() < most && !values.iter().any(|known| known == text) {
+        let is_surplus = is_small_number(text)
+            && values.iter().filter(|known| is_small_number(known)).count() >= OF_SMALL;
+        if !is_surplus && values.len() < OF_KEY && !values.iter().any(|known| known == text) {
             values.push(text.to_owned());
         }
     } else if found.len() < KEYS {
         found.push((key.to_owned(), vec![text.to_owned()]));
     }
+}
+
+fn is_small_number(text: &str) -> bool {
+    text.len() <= SMALL && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a word contains digits, such as `5512`, `W-88`, `a3f9`.
@@ -147,6 +166,22 @@ mod tests {
             lines("search", &format!("[{}]", ferries.join(","))),
             ["search: fare=71,72,73; ferry=FB71,FB72,FB73,FB74,FB75,FB76,FB77,FB78,FB79,FB80"]
         );
+        let fares = r#"[{"fare": 1000}, {"fare": 2000}, {"fare": 3000}, {"fare": 7}]"#;
+        assert_eq!(lines("search", fares), ["search: fare=1000,2000,3000,7"]);
+    }
+
+    #[test]
+    fn no_value_is_cut() {
+        let orders: Vec<String> = (0..30)
+            .map(|number| format!("\"W{}\"", 7_717_600 + number))
+            .collect();
+        let lines = lines("find", &format!(r#"{{"orders": [{}]}}"#, orders.join(",")));
+        assert!(lines.len() > 2, "{lines:?}");
+        let shown = lines.join(",");
+        let values = shown.split(|c: char| !c.is_alphanumeric());
+        let values = values.filter(|value| value.starts_with('W'));
+        assert_eq!(values.clone().count(), 30);
+        assert!(values.into_iter().all(|value| value.len() == 8), "{shown}");
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub(super) fn write(
         return Written::default();
     };
     let work = source.names.work;
-    let rules = sorted_rules(source.facts);
+    let rules = sorted_rules(source.facts, work);
     writer.add_last_error(source.facts);
     if work != Work::Chat {
         let for_rules = shares::rules(writer.tokens);

@@ -69,7 +69,7 @@ enum By {
 impl By {
     const fn of(section: Section) -> Self {
         match section {
-            Section::Requests => Self::User,
+            Section::Requests | Section::Told => Self::User,
             _ => Self::Others,
         }
     }

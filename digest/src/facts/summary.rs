@@ -55,14 +55,14 @@ pub(super) fn read(
             Section::Told => super::read_request(&entry, stop, facts),
             Section::Done => {
                 let line = text::line(&entry, EARLIER);
-                facts.push(match Action::of_line(&line) {
-                    Some(action) => Fact::Action(Box::new(action)),
-                    None if line.starts_with(EDITED) => Fact::Changed(line),
-                    None => match Content::of_line(&line) {
-                        Some(content) => Fact::Content(content),
-                        None => Fact::Done(line),
+                let content = Content::of_line(&line).map(Fact::Content);
+                let action = || Action::of_line(&line).map(|action| Fact::Action(Box::new(action)));
+                facts.push(content.or_else(action).unwrap_or_else(
+                    || match line.starts_with(EDITED) {
+                        true => Fact::Changed(line),
+                        false => Fact::Done(line),
                     },
-                });
+                ));
             }
             Section::Said => facts.extend(said::of_text(&entry, !said::announces(&entry))),
             // An earlier version took such a line for an error.

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::statements::words_of;
 
 /// Returns from 0 to 1 how likely each piece is what an answer refers to; empty if none is. `Option 2, please` refers to
-/// the lines of that option: what stands below a line with its words, up to the next line of a list with numbers.
+/// the lines of that option: what stands below the entry of a list with its number, or with its words, up to the next
+/// entry.
 pub(super) fn shares(pieces: &[Cow<'_, str>], answer: &str) -> Vec<f64> {
     let asked = words(answer);
     let shared: Vec<BTreeSet<String>> = pieces
@@ -37,28 +38,57 @@ pub(super) fn shares(pieces: &[Cow<'_, str>], answer: &str) -> Vec<f64> {
         return Vec::new();
     }
     meant.iter_mut().for_each(|share| *share /= most);
-    let is_best = |index: &usize| meant[*index] >= 1.0;
-    let by_number =
-        |index: &usize| number(&pieces[*index]).is_some_and(|number| asked.contains(number));
-    let all = 0..pieces.len();
-    let Some(best) = all
-        .clone()
-        .rev()
-        .find(by_number)
-        .or_else(|| all.clone().find(is_best))
-    else {
-        return Vec::new();
-    };
-    meant[best] = 1.0;
-    if number(&pieces[best]).is_some() {
-        let below = pieces
-            .iter()
-            .skip(best + 1)
-            .take_while(|piece| number(piece).is_none());
-        let below = below.take(BELOW).count();
-        meant[best + 1..=best + below].fill(0.9);
+    // Of several lists the last one is meant.
+    let mut entries: BTreeMap<&str, usize> = BTreeMap::new();
+    for (index, piece) in pieces.iter().enumerate() {
+        if let Some(number) = number(piece).filter(|number| chooses(answer, number, piece)) {
+            entries.insert(number, index);
+        }
+    }
+    let mut best: Vec<usize> = entries.into_values().collect();
+    if best.is_empty() {
+        best.extend(meant.iter().position(|share| *share >= 1.0));
+    }
+    for best in best {
+        meant[best] = 1.0;
+        if number(&pieces[best]).is_some() {
+            let others = pieces.iter().skip(best + 1);
+            let below = others.take_while(|piece| number(piece).is_none());
+            let below = below.take(BELOW).count();
+            meant[best + 1..=best + below].fill(WITH_ENTRY);
+        }
     }
     meant
+}
+
+/// How likely it is meant what stands below an entry that is.
+const WITH_ENTRY: f64 = 0.9;
+
+/// Whether an answer chooses the entry with this number by it: `2`, `1 and 3`, `option 2`, or with a word of the entry
+/// before it. `For 2 people` chooses none.
+fn chooses(answer: &str, number: &str, entry: &str) -> bool {
+    const BEFORE: [&str; 10] = [
+        "option", "number", "no", "nr", "item", "choice", "and", "or", "the", "take",
+    ];
+    let mut before: Option<&str> = None;
+    for word in answer
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+    {
+        if word == number {
+            let is_known = |before: &str| {
+                BEFORE
+                    .iter()
+                    .any(|known| known.eq_ignore_ascii_case(before))
+                    || !words_of(before).is_disjoint(&words_of(entry))
+            };
+            if before.is_none_or(is_known) {
+                return true;
+            }
+        }
+        before = Some(word);
+    }
+    false
 }
 
 /// Most pieces below the line of a list that count as one with it.
@@ -79,5 +109,8 @@ fn number(piece: &str) -> Option<&str> {
     let piece = piece.trim_start_matches(['*', '#', ' ']);
     let behind = piece.trim_start_matches(|c: char| c.is_ascii_digit());
     let number = &piece[..piece.len() - behind.len()];
-    (!number.is_empty() && behind.starts_with(['.', ')'])).then_some(number)
+    let behind = behind.strip_prefix(['.', ')'])?;
+    // `3.5 hours` is none.
+    let is_entry = behind.is_empty() || behind.starts_with([' ', '*']);
+    (!number.is_empty() && is_entry).then_some(number)
 }

@@ -17,23 +17,33 @@ const PIECES: usize = 400;
 pub(super) fn of(said: &str) -> Vec<Cow<'_, str>> {
     let mut pieces: Vec<Cow<'_, str>> = Vec::new();
     let mut is_code = false;
-    // Whether the line before announced the code.
-    let mut is_announced = false;
+    // The code that the last piece announced.
+    let mut announced: Option<String> = None;
     for line in said.lines() {
         // It may be a gist itself.
         let line = line.trim().trim_end_matches(GAP);
         if line.starts_with(text::FENCE) {
             is_code = !is_code;
+            if !is_code {
+                add_code(&mut pieces, announced.take());
+            }
             continue;
         }
-        if is_code && is_announced {
-            if let Some(piece) = pieces.last_mut() {
-                is_announced = add_code(piece.to_mut(), line);
+        if is_code {
+            let code = announced.as_mut().filter(|_| !line.is_empty());
+            if let Some(code) = code
+                && code.len() + line.len() < CODE
+            {
+                if !code.is_empty() {
+                    code.push(' ');
+                }
+                code.push_str(line);
+            } else if !line.is_empty() {
+                add_code(&mut pieces, announced.take());
             }
-        } else if !is_code && !line.is_empty() {
-            is_announced = line.ends_with(':');
+            continue;
         }
-        let says = !is_code && line.chars().any(char::is_alphanumeric);
+        let says = line.chars().any(char::is_alphanumeric);
         if says && line.len() <= LINE {
             pieces.push(Cow::Borrowed(line));
         } else if says {
@@ -41,7 +51,11 @@ pub(super) fn of(said: &str) -> Vec<Cow<'_, str>> {
                 pieces.push(Cow::Owned(sentence.to_owned()));
             });
         }
+        if !line.is_empty() {
+            announced = (says && line.ends_with(':')).then(String::new);
+        }
     }
+    add_code(&mut pieces, announced);
     if pieces.len() > PIECES {
         pieces.drain(PIECES / 2..pieces.len() - PIECES / 2);
     }
@@ -51,21 +65,11 @@ pub(super) fn of(said: &str) -> Vec<Cow<'_, str>> {
 /// Most bytes of the code that a piece announces.
 const CODE: usize = 90;
 
-/// Adds a line of the code that a piece announces. Returns whether another may follow.
-fn add_code(piece: &mut String, line: &str) -> bool {
-    let (before, code) = match piece
-        .strip_suffix('`')
-        .and_then(|begun| begun.rsplit_once(": `"))
+/// Adds the code that it announced to the last piece.
+fn add_code(pieces: &mut [Cow<'_, str>], code: Option<String>) {
+    if let Some(piece) = pieces.last_mut()
+        && let Some(code) = code.filter(|code| !code.is_empty())
     {
-        Some((before, code)) => (before.len(), format!("{code} {line}")),
-        None => (piece.trim_end_matches(':').len(), line.to_owned()),
-    };
-    if code.len() > CODE {
-        return false;
+        piece.to_mut().push_str(&format!(" `{code}`"));
     }
-    piece.truncate(before);
-    piece.push_str(": `");
-    piece.push_str(&code);
-    piece.push('`');
-    true
 }

@@ -89,6 +89,8 @@ pub fn choose(
         texts: 0,
         known: BTreeMap::new(),
         whole,
+        ends_at_answers: true,
+        is_ended_by_answer: false,
     };
     choice.remove(RemovableKind::Media);
     for level in [Level::Superseded, Level::Third] {
@@ -147,6 +149,9 @@ struct Choice<'a> {
     known: BTreeMap<(usize, Level), Option<Reduced>>,
     /// What all units together need with the reductions so far.
     whole: Needs,
+    /// Whether an answer of the model that is too large ends the window, and whether one did.
+    ends_at_answers: bool,
+    is_ended_by_answer: bool,
 }
 
 #[derive(Debug, Clone, Copy)]

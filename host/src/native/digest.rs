@@ -271,9 +271,7 @@ fn extend(situation: &Situation, kept: &mut [bool], free: FreeBudget) -> Extende
         if left.take(unit) {
             kept[index] = true;
             next = Some(index);
-        } else if unit.kind == UnitKind::Step && !unit.traits.calls
-            || unit.tokens <= shares::LARGE_UNIT.of(free.tokens)
-        {
+        } else if unit.tokens <= shares::LARGE_UNIT.of(free.tokens) {
             break;
         }
     }

@@ -22,13 +22,13 @@ const ERROR_LINE_BYTES: usize = 240;
 /// nothing.
 const LINE: usize = 120;
 
-/// Share of an output for its first lines, and for its last ones. The rest is for lines that mention errors.
+/// Share of an output for its first lines, and for its last ones. The rest is for errors.
 const ENDS_OF_OUTPUT: (usize, usize) = (2, 5);
 
-/// Share of a user's text for its first lines, and for its last ones. The rest is for its rules.
+/// Share of a user's text for its first lines, and for its last ones. The rest is for its rules and pasted errors.
 const ENDS_OF_MESSAGE: (usize, usize) = (1, 8);
 
-/// Maximum number of lines that matter between the first and the last ones.
+/// Maximum number of lines of either kind that matter between the first and the last ones.
 const MAX_LINES: usize = 40;
 
 /// Maximum number of tries, each of which writes the text and counts its tokens. One try is enough if the
@@ -196,7 +196,7 @@ impl Choice {
     }
 
     /// Returns about `room` bytes of `body`: its first and last lines, and between them the newest of the
-    /// lines that matter most.
+    /// lines that matter most, then of those that matter next.
     fn body_within(&self, body: &Body<'_>, room: usize) -> String {
         let text = &*body.text;
         if text.len() <= room {

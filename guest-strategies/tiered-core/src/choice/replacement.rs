@@ -74,16 +74,18 @@ impl Choice<'_> {
             0 => None,
             _ => self.text(summarise, &mut costs),
         };
-        // Where small talk is left out, a text with nothing more to say leaves its tokens to the window. Elsewhere
-        // the units that fit then are large ones, cut to less than the text had said of them.
-        let is_chat = self.material.notes.work() == Work::Chat;
+        // Where small talk is left out, a text with nothing more to say leaves its tokens to the window, and where an
+        // answer ended the window, there are units before it. Elsewhere the units that fit then are large ones, cut to
+        // less than the text had said of them.
+        let may_widen = self.material.notes.work() == Work::Chat || self.is_ended_by_answer;
         let written = replacement
             .as_ref()
-            .filter(|own| is_chat && !own.is_summarised);
+            .filter(|own| may_widen && !own.is_summarised);
         if let Some(own) = written {
             let tokens = own.written.tokens + more(own.written.tokens);
             if self.left_for_text() > tokens + shares::LEFT_BY_TEXT.of(room) {
                 (self.reduced, self.saved) = before;
+                self.ends_at_answers = false;
                 self.window(room - tokens.min(room));
                 replacement = self.text(&mut |_| None, &mut costs);
             }

@@ -30,6 +30,7 @@ impl Choice<'_> {
             .map(|unit| self.texts_of(unit))
             .sum();
         let mut is_newest = true;
+        self.is_ended_by_answer = false;
         let mut next = None;
         let thinks = self
             .units()
@@ -58,11 +59,14 @@ impl Choice<'_> {
                 left.media -= u64::from(own.media);
                 self.kept[unit] = true;
                 next = Some(unit);
-            } else if self.is_answer(unit)
-                || self.cost(unit) <= shares::LARGE_UNIT.of(u64::from(tokens))
-            {
-                // A unit that alone takes most of the tokens is skipped. A smaller one that no longer fits ends
-                // the window, as does an answer: it says what the outputs before it say, and the text has its gist.
+            } else if self.cost(unit) <= shares::LARGE_UNIT.of(u64::from(tokens)) {
+                // A unit that alone takes most of the tokens is skipped. A smaller one that no longer fits
+                // ends the window.
+                break;
+            } else if self.ends_at_answers && self.is_answer(unit) {
+                // The text has its gist, which says what the outputs before it say. What is left of the tokens is
+                // for the text first.
+                self.is_ended_by_answer = true;
                 break;
             }
         }

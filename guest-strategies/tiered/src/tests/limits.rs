@@ -63,7 +63,7 @@ fn a_unit_that_is_too_large_alone_is_cut_to_what_there_is_room_for() {
 
 /// The answer says what the outputs before it say, and the text has its gist: what the user chose of it.
 #[test]
-fn an_answer_that_does_not_fit_ends_the_window() {
+fn an_answer_that_does_not_fit_ends_the_window_if_the_text_needs_the_room() {
     let ferry = |number: usize| {
         format!(
             "{number}. **Ferry {number}**\n   - Code: FB{number}71\n   - It leaves at {number} in the morning and is there at noon\n"
@@ -90,6 +90,14 @@ fn an_answer_that_does_not_fit_ends_the_window() {
     assert_eq!(tested.kept(), [3], "{shown}");
     assert!(shown.contains("Code: FB771"), "{shown}");
     assert!(shown.contains("called find_ferries"), "{shown}");
+    let recording = (0..20).fold(Recording::new().user("Look."), |recording, step| {
+        recording.step(&format!("Step {step}."), [call("sound", "{}", "9 m")])
+    });
+    let recording = recording
+        .step(&ferries.repeat(9), [])
+        .user("Number 7, please.");
+    let kept = reduced(&recording, 900).kept().len();
+    assert!(kept > 10, "{kept} are kept");
 }
 
 #[test]
