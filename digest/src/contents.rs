@@ -116,7 +116,8 @@ pub(super) fn of(path: &str, text: &str) -> Vec<Content> {
     };
     let text = &text[..text.floor_char_boundary(READ)];
     let mut comment = String::new();
-    for line in text.lines().map(without_number) {
+    for line in text.lines() {
+        let line = without_number(line).unwrap_or(line).trim();
         if let Some(said) = said_in(line, comments) {
             comment.push(' ');
             comment.push_str(said);
@@ -187,15 +188,12 @@ fn declares(line: &str) -> bool {
         && scan::names(line).next().is_some()
 }
 
-/// Returns a line without the number that a tool writes before it, and without white space around it.
-fn without_number(line: &str) -> &str {
-    let line = line.trim();
+/// Returns a line of a file without the number that tools list it with: `  80→    throw error;`. `None` if it has none.
+pub(super) fn without_number(line: &str) -> Option<&str> {
+    let line = line.trim_start();
     let behind = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let rest = behind.strip_prefix(['→', '\t', '|', ':']);
-    match rest.filter(|_| behind.len() < line.len()) {
-        Some(rest) => rest.trim_start(),
-        None => line,
-    }
+    let rest = behind.strip_prefix(['→', '\t', '|'])?;
+    (behind.len() < line.len()).then_some(rest)
 }
 
 #[cfg(test)]

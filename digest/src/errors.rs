@@ -1,5 +1,6 @@
 //! Lines that mention an error, and outputs of programs that failed.
 
+use super::contents::without_number;
 use super::json_members::{self, Value};
 use super::signs::Signs;
 use super::text;
@@ -102,7 +103,8 @@ pub(super) fn is_line(line: &str, error: &str) -> bool {
 /// Whether a line that mentions an error begins like one, after a date, a path or the name of what reports
 /// it. Source code rarely does.
 pub(super) fn begins_like_an_error(line: &str) -> bool {
-    if is_listed_source(line) {
+    // Of a file as tools list it.
+    if without_number(line).is_some() {
         return false;
     }
     if is_diagnostic(line) {
@@ -174,13 +176,6 @@ fn is_source(lower: &str) -> bool {
     let has_signs = || lower.contains(['(', '{', '=', '"', '\'', ';']);
     lower.ends_with(['{', ';', ',', '('])
         || STARTS.iter().any(|start| lower.starts_with(start)) && has_signs()
-}
-
-/// Whether a line is one of a file as tools list it: `  80→    throw error;`.
-fn is_listed_source(line: &str) -> bool {
-    let line = line.trim_start();
-    let behind = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    behind.len() < line.len() && behind.starts_with(['→', '\t', '|'])
 }
 
 /// Returns a line for a failure of which no line mentions an error: the last line about a time limit, or else
@@ -263,7 +258,7 @@ fn signs(text: &[u8]) -> impl DoubleEndedIterator<Item = usize> {
 }
 
 /// Whether a word for an error ends before `rest`, or with an ending as in `errors`, `errored` and Italian `errore`:
-/// `exceptiongroup` is no error.
+/// `exceptiongroup` is not an error.
 fn ends_word(rest: &[u8]) -> bool {
     let letters = rest.iter().take(ENDING + 1);
     letters.take_while(|byte| byte.is_ascii_lowercase()).count() <= ENDING

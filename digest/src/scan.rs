@@ -36,7 +36,7 @@ impl<'a> Iterator for Chunks<'a> {
             let special = next_special(bytes, self.at)?;
             let before = bytes[self.at..special].iter().rev();
             let mut start = special - before.take_while(|byte| belongs(byte)).count();
-            // Escapes of JSON within JSON: `\n` is no letter of the word after it.
+            // Escapes of JSON within JSON: `\n` is not a letter of the word after it.
             let escapes = bytes[self.at..start].iter().rev();
             let escapes = escapes.take_while(|byte| **byte == b'\\').count();
             start += escapes % 2;
@@ -69,7 +69,7 @@ impl<'a> Iterator for Chunks<'a> {
 /// Bytes that are compared at once.
 const BLOCK: usize = 16;
 
-/// Returns where the next byte is that can be part of a name and is no lower-case letter.
+/// Returns where the next byte is that can be part of a name and is not a lower-case letter.
 fn next_special(bytes: &[u8], mut at: usize) -> Option<usize> {
     // As comparisons, of which a processor makes many at once; the table says the same.
     let is_special = |byte: u8| {
