@@ -44,8 +44,9 @@ pub(super) struct Candidates<'a> {
 }
 
 impl<'a> Candidates<'a> {
-    /// Collects the candidates of facts, which are in order and numbered.
-    pub(super) fn of(facts: &[(usize, &'a Fact)], answer: &'a str, work: Work) -> Self {
+    /// Collects the candidates of facts, which are in order and numbered. `answer` is how the user's answer to the last
+    /// text of the model among them begins; empty if it is not known.
+    pub(super) fn of(facts: &[(usize, &'a Fact)], answer: &str, work: Work) -> Self {
         let mut candidates = Self::default();
         let end = facts.last().map_or(1, |(place, _)| place + 1) as f64;
         let aged = |place: usize, oldest: f64| {
@@ -380,27 +381,22 @@ const CORRECTED: &str = " (corrected later)";
 /// Returns the places of the newest conclusion, of the newest one that ended a turn, and of the last one before the newest
 /// request.
 fn newest_conclusions(facts: &[(usize, &Fact)]) -> [Option<usize>; 3] {
-    let last = |facts: &[(usize, &Fact)]| {
+    let newest = |facts: &[(usize, &Fact)], counts: fn(&str, bool) -> bool| {
         facts.iter().rev().find_map(|(place, fact)| match fact {
             Fact::Said {
                 text, ends_turn, ..
-            } if *ends_turn || is_long(text) => Some(*place),
+            } if counts(text, *ends_turn) => Some(*place),
             _ => None,
         })
     };
+    let concludes = |text: &str, ends_turn| ends_turn || is_long(text);
     let is_request = |(_, fact): &(usize, &Fact)| fact.request().is_some();
     let request = facts.iter().rposition(is_request).unwrap_or(0);
-    let closing = facts.iter().rev().find_map(|(place, fact)| {
-        matches!(
-            fact,
-            Fact::Said {
-                ends_turn: true,
-                ..
-            }
-        )
-        .then_some(*place)
-    });
-    [last(facts), closing, last(&facts[..request])]
+    [
+        newest(facts, concludes),
+        newest(facts, |_, ends_turn| ends_turn),
+        newest(&facts[..request], concludes),
+    ]
 }
 
 /// Whether the model said more than it mostly does along with a call.

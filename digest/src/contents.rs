@@ -10,7 +10,7 @@ use super::sentences::each_sentence;
 use super::text;
 
 /// What each entry begins with.
-pub(super) const IN: &str = "in ";
+const IN: &str = "in ";
 
 /// Most bytes of an output that are looked at.
 const READ: usize = 64 << 10;

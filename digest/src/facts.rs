@@ -176,7 +176,10 @@ pub(super) fn read(
                     line,
                     file: file.cloned(),
                 }));
-                if let Some(file) = file.filter(|_| !failed && asked.is_some_and(|it| it.is_read)) {
+                if let Some(file) = file
+                    && asked.is_some_and(|asked| asked.is_read)
+                    && !failed
+                {
                     facts.extend(contents::of(file, text).into_iter().map(Fact::Content));
                 }
             }
@@ -392,6 +395,25 @@ mod tests {
     use super::*;
     use crate::section::ENTRIES;
 
+    /// A call of a shell.
+    fn call(command: &str) -> Part<'static> {
+        Part::Call {
+            id: "call_1".into(),
+            name: "bash".into(),
+            arguments: format!(r#"{{"cmd": "{command}"}}"#).into(),
+        }
+    }
+
+    /// An output of [`call`].
+    fn output(failed: bool, text: &str) -> Part<'static> {
+        Part::Output {
+            call_id: "call_1".into(),
+            name: "bash".into(),
+            failed,
+            text: text.to_owned().into(),
+        }
+    }
+
     #[test]
     fn rules_of_a_message_are_limited() {
         let counts = |text: &str| {
@@ -438,19 +460,9 @@ mod tests {
 
     #[test]
     fn json_around_an_output_says_whether_it_failed() {
-        let line = |output: &str| {
-            let call = Part::Call {
-                id: "call_1".into(),
-                name: "bash".into(),
-                arguments: r#"{"cmd": "make tide"}"#.into(),
-            };
-            let output = Part::Output {
-                call_id: "call_1".into(),
-                name: "bash".into(),
-                failed: false,
-                text: output.to_owned().into(),
-            };
-            let facts = read(&[call, output], &|| false, &mut EntryLimits::default());
+        let line = |text: &str| {
+            let parts = [call("make tide"), output(false, text)];
+            let facts = read(&parts, &|| false, &mut EntryLimits::default());
             facts.iter().find_map(|fact| match fact {
                 Fact::Action(action) => Some(action.line()),
                 _ => None,
@@ -484,17 +496,8 @@ mod tests {
     #[test]
     fn a_search_that_found_nothing_is_neither_a_failure_nor_an_error() {
         let parts = [
-            Part::Call {
-                id: "a".into(),
-                name: "bash".into(),
-                arguments: r#"{"cmd": "grep -rn sluice src"}"#.into(),
-            },
-            Part::Output {
-                call_id: "a".into(),
-                name: "bash".into(),
-                failed: true,
-                text: "Error: Command failed with exit code 1".into(),
-            },
+            call("grep -rn sluice src"),
+            output(true, "Error: Command failed with exit code 1"),
         ];
         let facts = read(&parts, &|| false, &mut EntryLimits::default());
         assert_eq!(facts.len(), 1, "{facts:?}");
@@ -506,14 +509,9 @@ mod tests {
 
     #[test]
     fn of_a_trace_what_it_leads_to_is_the_error() {
-        let errors = |output: &str| {
-            let output = Part::Output {
-                call_id: "".into(),
-                name: "".into(),
-                failed: true,
-                text: output.to_owned().into(),
-            };
-            let facts = read(&[output], &|| false, &mut EntryLimits::default());
+        let errors = |text: &str| {
+            let parts = [output(true, text)];
+            let facts = read(&parts, &|| false, &mut EntryLimits::default());
             let lines = facts.iter().filter_map(Fact::error).map(str::to_owned);
             lines.collect::<Vec<String>>()
         };
@@ -539,23 +537,12 @@ mod tests {
 
     #[test]
     fn calls_with_the_same_id_have_an_output_each() {
-        let call = |command: &str| Part::Call {
-            id: "call_1".into(),
-            name: "bash".into(),
-            arguments: format!(r#"{{"cmd": "{command}"}}"#).into(),
-        };
-        let output = |text: &str| Part::Output {
-            call_id: "call_1".into(),
-            name: "bash".into(),
-            failed: false,
-            text: text.to_owned().into(),
-        };
         let parts = [
             call("sonar"),
             call("tide"),
             call("wind"),
-            output("9 m"),
-            output("07:14"),
+            output(false, "9 m"),
+            output(false, "07:14"),
         ];
         let facts = read(&parts, &|| false, &mut EntryLimits::default());
         let actions: Vec<String> = facts

@@ -101,7 +101,11 @@ fn forms_for(said: &str, answer: &str) -> Vec<String> {
 
 /// Returns at most `limit` bytes of an entry in lines, the first of which is not indented.
 pub(super) fn of(said: &str, limit: usize) -> String {
-    let mut forms = Gist::of(said, "").up_to(std::iter::once(limit));
+    answered(said, limit, "")
+}
+
+fn answered(said: &str, limit: usize, answer: &str) -> String {
+    let mut forms = Gist::of(said, answer).up_to(std::iter::once(limit));
     forms.pop().unwrap_or_default()
 }
 
@@ -190,12 +194,6 @@ impl<'t> Gist<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The form of at most `limit` bytes of what the user answered.
-    fn answered(said: &str, limit: usize, answer: &str) -> String {
-        let mut forms = Gist::of(said, answer).up_to(std::iter::once(limit));
-        forms.pop().unwrap_or_default()
-    }
 
     #[test]
     fn what_says_most_stays_in_its_order() {

@@ -225,8 +225,8 @@ impl Notes {
         newest.is_some_and(|unit| kept.get(unit).copied().unwrap_or(false))
     }
 
-    /// Returns how the user's answer to the last text of the model that is not `kept` begins; empty if that text is not the
-    /// model's last one before it.
+    /// Returns how the user's answer to the last text of the model that is not `kept` begins; empty if that text is
+    /// not the model's last one before it.
     fn answer(&self, kept: &[bool]) -> &str {
         let is_kept = |unit: usize| kept.get(unit).copied().unwrap_or(false);
         let says = |facts: &[Fact]| facts.iter().any(|fact| matches!(fact, Fact::Said { .. }));

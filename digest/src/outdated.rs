@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::changes::file;
 use super::facts::Fact;
 
-/// Returns the places of values that are outdated: of a file that was read again or edited later. And of what files say
-/// about themselves: of a file that was edited later.
+/// Returns the places of what is outdated: values of a file that was read again or edited later, and what a file that
+/// was edited later said about itself.
 pub(super) fn places(facts: &[(usize, &Fact)]) -> BTreeSet<usize> {
     let mut outdated = BTreeSet::new();
     let mut newer: BTreeSet<&str> = BTreeSet::new();
@@ -28,13 +28,11 @@ pub(super) fn places(facts: &[(usize, &Fact)]) -> BTreeSet<usize> {
                 outdated.insert(*place);
             }
             Fact::Action(action) => {
-                newer.extend(action.edited_file());
-                edited.extend(
-                    action
-                        .edited_file()
-                        .into_iter()
-                        .flat_map(|path| [path, file(path)]),
-                );
+                if let Some(path) = action.edited_file() {
+                    newer.insert(path);
+                    // Of an earlier digest only the name is known.
+                    edited.extend([path, file(path)]);
+                }
             }
             _ => {}
         }

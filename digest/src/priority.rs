@@ -39,8 +39,8 @@ pub(super) fn newest_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, &'
     newest.find_map(|(place, fact)| Some((*place, fact.error()?)))
 }
 
-/// Returns rules with their sections and places, the most binding first; of equally binding ones, short before long, then new
-/// before old. In service, where a short message states what is wanted, a rule is quoted with its whole message.
+/// Returns rules with their sections and places, the most binding first; of equally binding ones, short before long,
+/// then new before old. In service, where a short message states what is wanted, a rule is quoted with its whole message.
 pub(super) fn sorted_rules<'a>(
     facts: &[(usize, &'a Fact)],
     work: Work,

@@ -101,8 +101,8 @@ pub const TEXT_BYTES: Share = Share::new(1, 2);
 pub const KEPT_SUMMARIES: Share = Share::new(1, 5);
 
 /// A unit that does not fit ends the window if it has at most this share of the window's tokens. A larger one
-/// is skipped: it does not fit because of its size, not because of its age. In `tiered` and `tiered-model` a larger answer of
-/// the model ends the window as well, unless the text leaves tokens.
+/// is skipped: it does not fit because of its size, not because of its age. In `tiered` and `tiered-model` a larger
+/// answer of the model ends the window as well, unless the text leaves tokens.
 pub const LARGE_UNIT: Share = Share::new(1, 2);
 
 /// Tokens by which a text that turned out too long is written shorter, in addition to the excess. Entries are

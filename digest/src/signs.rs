@@ -43,8 +43,8 @@ impl<const N: usize> Signs<N> {
         let beginnings = text.windows(3).enumerate();
         beginnings.filter_map(|(at, begins)| {
             let with = |at: usize| self.tables[at].get(begins[at] as usize).copied();
-            let words = with(0)? & with(1)? & with(2)?;
-            (words != 0).then(|| Some((at, self.word_at(text, at, words)?)))?
+            let bytes = self.word_at(text, at, with(0)? & with(1)? & with(2)?)?;
+            Some((at, bytes))
         })
     }
 

@@ -81,8 +81,8 @@ pub(crate) const LONGER: f64 = 2.5;
 /// Of a thought without a decision or finding.
 pub(crate) const THOUGHT: f64 = 1.0;
 
-/// How many times as much the newest conclusion is worth, and the last one before the newest request, which mostly
-/// refers to it.
+/// How many times as much the newest conclusion is worth, the newest one that ended a turn, and the last one before the
+/// newest request, which mostly refers to it.
 pub(crate) const NEWEST_CONCLUSION: f64 = 4.0;
 
 /// Of what the model said along with a call.

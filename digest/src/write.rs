@@ -41,7 +41,7 @@ pub struct Coverage {
 pub(super) struct Source<'a> {
     /// Facts of the units that are not `kept`.
     pub(super) facts: &'a [(usize, &'a Fact)],
-    /// How the user's text behind them begins; empty if there is none.
+    /// How the user's answer to the last text of the model among them begins; empty if it is not known.
     pub(super) answer: &'a str,
     pub(super) names: WeightedNames<'a>,
     pub(super) kept: &'a [bool],

@@ -39,8 +39,8 @@ impl Said {
         });
     }
 
-    /// Returns from 0 to 1 how much of a text with these words is new. What the user asks is new until the user has said it,
-    /// whatever others say.
+    /// Returns from 0 to 1 how much of a text with these words is new. What the user asks is new until the user
+    /// has said it, whatever others say.
     pub(super) fn novelty(&self, section: Section, words: &[usize]) -> f64 {
         let new = self.words.new_among(section, words);
         match words.len() {

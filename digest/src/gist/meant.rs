@@ -61,7 +61,7 @@ pub(super) fn shares(pieces: &[Cow<'_, str>], answer: &str) -> Vec<f64> {
     meant
 }
 
-/// How likely it is meant what stands below an entry that is.
+/// How likely the lines below an entry are meant if the entry is.
 const WITH_ENTRY: f64 = 0.9;
 
 /// Whether an answer chooses the entry with this number by it: `2`, `1 and 3`, `option 2`, or with a word of the entry
@@ -110,7 +110,7 @@ fn number(piece: &str) -> Option<&str> {
     let behind = piece.trim_start_matches(|c: char| c.is_ascii_digit());
     let number = &piece[..piece.len() - behind.len()];
     let behind = behind.strip_prefix(['.', ')'])?;
-    // `3.5 hours` is none.
+    // `3.5 hours` is not an entry.
     let is_entry = behind.is_empty() || behind.starts_with([' ', '*']);
     (!number.is_empty() && is_entry).then_some(number)
 }

@@ -5,15 +5,16 @@ use crate::facts::announces;
 use crate::signs::Signs;
 use crate::{decisions, scan};
 
-/// What a piece is worth: any at all; each of its names, of which at most [`NAMES`] count; the first one, the last one, and one
-/// with a reason, finding or plan.
+/// What a piece is worth: any at all; each of its names, of which at most [`NAMES`] count; the first one, the last
+/// one, and one with a reason, finding or plan.
 const ANY: f64 = 0.02;
 const NAMES: usize = 4;
 const FIRST: f64 = 4.0;
 const LAST: f64 = 2.0;
 const FINDING: f64 = 4.0;
 
-/// How much more a piece is worth near the beginning, where a text says what it is about, and how many pieces count as near.
+/// How much more the names of a piece are worth near the beginning, where a text says what it is about, and how many
+/// pieces count as near.
 const LEAD: f64 = 1.0;
 const NEAR: f64 = 4.0;
 
@@ -48,7 +49,8 @@ fn finding(piece: &str) -> f64 {
     }
 }
 
-/// Returns what a piece is worth for its length.
+/// Returns what the piece with this index, of `count`, is worth for its length. `first` is the index of the first one
+/// that says something.
 pub(super) fn of(text: &str, index: usize, first: usize, count: usize) -> f64 {
     let names = scan::names(text).take(NAMES).map(|name| {
         match name.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -165,7 +165,8 @@ impl Choice {
         }
     }
 
-    /// Of a user's text: its rules, and then errors that were pasted. What programs wrote in it must not become the user's words.
+    /// Of a user's text: its rules, and then errors that were pasted. What programs wrote in it must not become the
+    /// user's words.
     fn of_user(body: &Body<'_>) -> Self {
         let programs = programs_in(&body.text);
         // Binary search: a text may have many of both.
