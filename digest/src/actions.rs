@@ -9,7 +9,9 @@ use super::changes;
 use super::commands;
 use super::errors;
 use super::scan;
+use super::status;
 use super::text;
+use super::values;
 use super::verbs::{CALLED, known, verb};
 use super::weights;
 
@@ -165,9 +167,7 @@ impl Action {
                 },
             ),
             _ => Self {
-                answer: answer
-                    .filter(|answer| answer.len() <= ANSWER && !answer.trim().is_empty())
-                    .map(|answer| text::line(answer, ANSWER)),
+                answer: answer.and_then(answer_of),
                 ..new(call(tool, value), Kind::Call, CALLED)
             },
         };
@@ -314,6 +314,21 @@ impl Action {
         (self.kind == Kind::Path).then_some(&*self.target)
     }
 
+    /// Returns the command that it ran.
+    pub(super) fn command(&self) -> Option<&str> {
+        (self.kind == Kind::Command).then_some(&*self.target)
+    }
+
+    /// Returns the call of a tool, with its arguments, if it is about no file and no command.
+    pub(super) fn call(&self) -> Option<&str> {
+        (self.kind == Kind::Call).then_some(&*self.target)
+    }
+
+    /// Whether all that it did was to create a file.
+    pub(super) fn has_created(&self) -> bool {
+        self.kind == Kind::Path && self.verbs.iter().all(|(verb, _)| *verb == "created")
+    }
+
     /// Whether it read a file.
     pub(super) fn has_read(&self) -> bool {
         self.kind == Kind::Path && self.verbs.iter().all(|(verb, _)| *verb == "read")
@@ -333,17 +348,22 @@ impl Action {
     pub(super) fn worth(&self) -> f64 {
         let by_kind = match (self.is_read_only(), self.kind) {
             (true, _) => weights::LOOK,
+            (false, Kind::Call) if self.says_nothing() => weights::LOOK,
             (false, Kind::Path) => weights::CHANGE,
             (false, Kind::Command) => weights::COMMAND,
             (false, Kind::Call) => weights::CALL,
         };
         let is_outcome_known = self.failed || self.answer.is_some();
-        by_kind
-            + if is_outcome_known {
-                weights::OUTCOME
-            } else {
-                0.0
-            }
+        match is_outcome_known {
+            true if self.command().is_some_and(status::is_check) => weights::CHECK,
+            true => by_kind + weights::OUTCOME,
+            false => by_kind,
+        }
+    }
+
+    /// Whether it is a call of which neither arguments nor an answer are known.
+    fn says_nothing(&self) -> bool {
+        self.target.ends_with("()") && self.answer.is_none()
     }
 
     /// Whether it changed nothing, as far as its verb or command shows.
@@ -367,9 +387,14 @@ const TIMES: &str = " ×";
 pub(super) fn merged<'a>(
     actions: impl Iterator<Item = (usize, &'a Action)>,
 ) -> Vec<(usize, Action)> {
-    let mut merged: BTreeMap<(Kind, &str, bool), (usize, Action)> = BTreeMap::new();
+    let mut merged: BTreeMap<(Kind, &str, bool, &str), (usize, Action)> = BTreeMap::new();
     for (place, action) in actions {
-        match merged.entry((action.kind, &action.target, action.failed)) {
+        // Without arguments, only what it answered says what a call did.
+        let answer = match action.target.ends_with("()") {
+            true => action.outcome().unwrap_or_default(),
+            false => "",
+        };
+        match merged.entry((action.kind, &action.target, action.failed, answer)) {
             std::collections::btree_map::Entry::Vacant(entry) => {
                 entry.insert((place, action.clone()));
             }
@@ -438,7 +463,7 @@ fn without_shell(command: &str) -> &str {
 }
 
 /// Whether a command only reads, by its first words.
-fn is_read_only_command(command: &str) -> bool {
+pub(super) fn is_read_only_command(command: &str) -> bool {
     const LOOKING: [&str; 20] = [
         "ls",
         "cat",
@@ -469,10 +494,10 @@ fn is_read_only_command(command: &str) -> bool {
 }
 
 /// Returns the outcome of a command: its whole output if that is short, or else its last line if that sums
-/// up.
+/// up, or what it says of commits.
 fn outcome(output: &str) -> Option<String> {
-    let output = output.trim();
-    if output.is_empty() {
+    let output = without_rules(output);
+    if !output.contains(char::is_alphanumeric) {
         return None;
     }
     if output.len() <= OUTCOME {
@@ -481,14 +506,53 @@ fn outcome(output: &str) -> Option<String> {
     const SUMS: [&str; 9] = [
         "pass", "fail", "error", "ok", "success", "done", "finished", "warning", "total",
     ];
-    let last = output
-        .lines()
-        .rev()
-        .map(str::trim)
-        .find(|line| !line.is_empty())?;
+    let last = without_rules(output.lines().next_back()?);
     let lower = last.to_ascii_lowercase();
     let sums_up = last.len() <= OUTCOME && SUMS.iter().any(|sign| lower.contains(sign));
-    sums_up.then(|| text::line(last, OUTCOME))
+    match sums_up {
+        true => Some(text::line(last, OUTCOME)),
+        false => commit(output),
+    }
+}
+
+/// Returns what a tool answered, if that is short, says what was committed, or is a record with a status.
+fn answer_of(answer: &str) -> Option<String> {
+    let is_marker = |line: &str| MARKERS.iter().any(|marker| line.starts_with(marker));
+    let answer = answer.trim();
+    match answer.len() <= ANSWER {
+        true => (!answer.is_empty() && !is_marker(answer)).then(|| text::line(answer, ANSWER)),
+        false => commit(answer).or_else(|| values::status(answer)),
+    }
+}
+
+/// What lines between the versions of a text begin with.
+const MARKERS: [&str; 3] = ["<<<<<<", "======", ">>>>>>"];
+
+/// Returns a text without the spaces and ruled lines around it: `==== 3 passed ====`.
+fn without_rules(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '=' | '─' | '━'))
+}
+
+/// Returns the last line of an output that says what was committed or taken back, as git and editors that commit by
+/// themselves do: `[main 3f2a91c] Mend the lock`, `Commit 3f2a91c fix: …`, `Removed: 3f2a91c fix: …`.
+fn commit(output: &str) -> Option<String> {
+    const BEFORE: [&str; 4] = [
+        "Commit ",
+        "Removed: ",
+        "HEAD is now at ",
+        "Applied edit to ",
+    ];
+    let is_hash = |word: &str| {
+        let word = word.trim_end_matches(']');
+        word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let says = |line: &&str| {
+        let of_editor = BEFORE.iter().any(|before| line.starts_with(before));
+        let of_git = || line.starts_with('[') && line.split(' ').nth(1).is_some_and(is_hash);
+        line.len() <= 2 * OUTCOME && (of_editor || of_git())
+    };
+    let line = output.lines().rev().map(str::trim).find(says)?;
+    Some(text::line(line, OUTCOME))
 }
 
 /// Whether the output of a tool that writes files says that there was none at `path` before.
@@ -509,8 +573,17 @@ fn error(output: &str) -> Option<String> {
 fn changed_names(texts: &[(&str, &str)], target: &str) -> Vec<String> {
     let mut found: Vec<(&str, usize)> = Vec::new();
     // The command of a tool with several commands says what was done and not to what.
-    let texts = texts.iter().filter(|(name, _)| !is_named(name, COMMANDS));
-    for name in texts.flat_map(|(_, text)| scan::names(text)) {
+    let changed = changes::lines_of(texts);
+    let texts: Vec<&str> = match &changed {
+        // What stayed around an edit was not changed.
+        Some(changed) => vec![changed],
+        None => texts
+            .iter()
+            .filter(|(name, _)| !is_named(name, COMMANDS))
+            .map(|(_, text)| *text)
+            .collect(),
+    };
+    for name in texts.into_iter().flat_map(scan::names) {
         if target.contains(name) || name.len() > 60 || name.contains(['(', ')', ',']) {
             continue;
         }
@@ -641,6 +714,56 @@ mod tests {
         let long = format!("{}\n3 passed, 1 failed\n", "a line of the log\n".repeat(20));
         let tested = Action::of_call("bash", r#"{"cmd": "make test"}"#, false, Some(&long));
         assert_eq!(tested.line(), "ran `make test` → 3 passed, 1 failed");
+    }
+
+    #[test]
+    fn an_outcome_is_without_ruled_lines_and_tells_of_commits() {
+        let ran =
+            |output: &str| Action::of_call("bash", r#"{"cmd": "x"}"#, false, Some(output)).line();
+        let log = "a line of the log\n".repeat(20);
+        assert_eq!(
+            ran("===== 3 passed in 0.1s ====="),
+            "ran `x` → 3 passed in 0.1s"
+        );
+        assert_eq!(
+            ran(&format!(
+                "{log}[main 3f2a91c] Mend the lock\n 2 files changed\n"
+            )),
+            "ran `x` → [main 3f2a91c] Mend the lock"
+        );
+        assert_eq!(ran(&format!("{log}[main lock] Mend\nit\n")), "ran `x`");
+        assert_eq!(ran("=====\n"), "ran `x`");
+    }
+
+    #[test]
+    fn calls_without_arguments_are_told_apart_by_their_answers() {
+        let tokens =
+            "Tokens: 31,921 sent, 11 received. Cost: 0.10 message, 0.71 session.\n".repeat(2);
+        let answers = [
+            format!("{tokens}Applied edit to a.rs  \nCommit 3f2a91c fix: a  \n"),
+            format!("{tokens}Commit 7be01d4 fix: b  \n"),
+            ">>>>>> REPLACE".to_owned(),
+            tokens.clone(),
+        ];
+        let of_answer = |answer: &String| Action::of_call("aider", "{}", false, Some(answer));
+        let actions: Vec<Action> = answers.iter().map(of_answer).collect();
+        let merged = merged(actions.iter().enumerate());
+        let lines: Vec<String> = merged.iter().map(|(_, action)| action.line()).collect();
+        assert_eq!(
+            lines,
+            [
+                "called aider() → Commit 3f2a91c fix: a",
+                "called aider() → Commit 7be01d4 fix: b",
+                "called aider() ×2"
+            ]
+        );
+        assert!(merged[2].1.worth() < merged[0].1.worth());
+    }
+
+    #[test]
+    fn names_of_an_edit_are_those_that_changed() {
+        let edit = r#"{"path": "a.rs", "old_string": "fn fill_lock() {\n  open_gate();\n}", "new_string": "fn fill_lock() {\n  shut_gate();\n}"}"#;
+        assert_eq!(line("edit", edit), "a.rs: edited (open_gate, shut_gate)");
     }
 
     #[test]

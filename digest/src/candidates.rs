@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::actions::{Action, merged};
+use super::contents::ContentKind;
 use super::facts::{Evidence, Fact, announces};
 use super::gist::Longer;
 use super::priority::{list, newest_error, newest_tasks};
@@ -12,10 +13,14 @@ use super::section::Section;
 use super::shell_blocks::without_block_that_ran;
 use super::statements::Talk;
 use super::work::Work;
-use super::{outdated, shares, text, weights};
+use super::write::Source;
+use super::{outdated, shares, status, text, weights};
 
 /// Most candidates. Recordings of 10 MB have a tenth of it.
 const MOST: usize = 10_000;
+
+/// Most bytes of a text of the user that is mentioned where it was made.
+const MENTION: usize = 50;
 
 /// Most sentences of a message that are looked for in the whole of it.
 const SENTENCES: usize = 20;
@@ -44,16 +49,16 @@ pub(super) struct Candidates<'a> {
 }
 
 impl<'a> Candidates<'a> {
-    /// Collects the candidates of facts, which are in order and numbered. `answer` is how the user's answer to the last
-    /// text of the model among them begins; empty if it is not known.
-    pub(super) fn of(facts: &[(usize, &'a Fact)], answer: &str, work: Work) -> Self {
+    /// Collects the candidates of what a digest is written from.
+    pub(super) fn of(source: &Source<'a>) -> Self {
+        let (facts, answer, work) = (source.facts, source.answer, source.names.work);
         let mut candidates = Self::default();
-        let end = facts.last().map_or(1, |(place, _)| place + 1) as f64;
+        let end = facts.last().map_or(1, |(place, _)| place + 1);
         let aged = |place: usize, oldest: f64| {
-            let age = (end - place as f64) / end;
+            let age = (end as f64 - place as f64) / end as f64;
             oldest + (1.0 - oldest) * (-age / weights::AGEING).exp()
         };
-        candidates.add_actions(facts, &aged);
+        candidates.add_actions(facts, work, &aged);
         let actions = candidates.actions.values();
         let outcomes: BTreeSet<&str> = actions.filter_map(|(_, action)| action.outcome()).collect();
         let has_run = |action: &Action| candidates.actions.contains_key(&action.label());
@@ -78,6 +83,9 @@ impl<'a> Candidates<'a> {
             _ => newest_conclusions(facts),
         };
         let newest = newest_error(facts).map(|(place, _)| place);
+        let is_kept =
+            |(_, fact): &(usize, &Fact)| matches!(fact, Fact::Heard(_) | Fact::Mentioned(_));
+        let last_kept = facts.iter().rposition(is_kept);
         let mut requests = Vec::new();
         let mut told = Vec::new();
         let mut repeated = 0;
@@ -123,19 +131,26 @@ impl<'a> Candidates<'a> {
                 }
                 Fact::Heard(line) | Fact::Mentioned(line) => {
                     if work != Work::Chat && !asks_nothing(line) {
-                        add(Section::Kept, place, line.into(), weights::HEARD);
+                        let worth = match last_kept == Some(index) {
+                            true => weights::LAST_HEARD,
+                            false => weights::HEARD,
+                        };
+                        let line = text::line(line, MENTION);
+                        add(Section::Kept, place, line.into(), worth);
                     }
                 }
                 // Actions are there already, tasks follow below.
                 Fact::Action(_) | Fact::Tasks(_) => {}
                 Fact::Changed(line) => {
-                    add(Section::Done, place, line.into(), own(weights::CHANGED));
+                    let worth = weights::CHANGED * aged(place, weights::OLD_EDIT);
+                    add(Section::Done, place, line.into(), worth);
                 }
                 Fact::Content(_) if outdated.contains(&place) => {}
                 Fact::Content(content) => {
-                    let worth = match content.is_code {
-                        true => weights::DECLARED,
-                        false => weights::COMMENTED,
+                    let worth = match content.kind {
+                        ContentKind::Code => weights::DECLARED,
+                        ContentKind::Purpose => weights::PURPOSE,
+                        ContentKind::Reason => weights::COMMENTED,
                     };
                     add(Section::Done, place, (&content.line).into(), own(worth));
                 }
@@ -144,7 +159,9 @@ impl<'a> Candidates<'a> {
                     text,
                     forms,
                     ends_turn,
+                    is_log,
                 } => {
+                    let is_log = *is_log;
                     let said = without_block_that_ran(text, has_run);
                     let has_run = matches!(said, Cow::Owned(_));
                     let only_announces = has_run && !said.contains('\n') && announces(&said);
@@ -152,16 +169,20 @@ impl<'a> Candidates<'a> {
                         continue;
                     }
                     let answers = *ends_turn && work != Work::Chat && !has_run;
-                    let worth = match answers || is_long(&said) {
+                    let worth = match (answers || is_long(&said)) && !is_log {
                         true if newest_conclusions.contains(&Some(place)) => {
                             weights::CONCLUSION * weights::NEWEST_CONCLUSION
                         }
                         true if answers => weights::CLOSING,
+                        true if has_run => weights::THOUGHT_ALOUD,
                         true => weights::CONCLUSION,
                         false => weights::SAID,
                     };
                     let length = said.len() as f64 / weights::LONG;
-                    let worth = worth * length.clamp(1.0, weights::LONGER);
+                    let worth = match is_log {
+                        true => worth,
+                        false => worth * length.clamp(1.0, weights::LONGER),
+                    };
                     let worth = of_model(worth, &said);
                     let is_answered = newest_conclusions[0] == Some(place) && !answer.is_empty();
                     let (text, longer) = match is_answered {
@@ -175,6 +196,19 @@ impl<'a> Candidates<'a> {
                         worth,
                         longer,
                         from: first_of_message(facts, index, &is_of_model),
+                    });
+                }
+                Fact::Reported { text, forms } => {
+                    let length = text.len() as f64 / weights::LONG;
+                    let worth = weights::REPORT * length.clamp(1.0, weights::LONGER);
+                    let (short, longer) = Longer::of(forms, text.into());
+                    told.push(Candidate {
+                        section: Section::Reports,
+                        place,
+                        text: short,
+                        worth: of_model(worth, text),
+                        longer,
+                        from: place,
                     });
                 }
                 Fact::Thought(line) => {
@@ -235,6 +269,9 @@ impl<'a> Candidates<'a> {
             };
             add(Section::Tasks, place, task.into(), worth);
         }
+        if let Some(status) = &source.status {
+            add(Section::Done, end, status.clone().into(), weights::STATUS);
+        }
         candidates.all.extend(told);
         candidates.add_requests(&requests, work, &aged);
         candidates.leave_out_the_least();
@@ -252,7 +289,12 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    fn add_actions(&mut self, facts: &[(usize, &'a Fact)], aged: &dyn Fn(usize, f64) -> f64) {
+    fn add_actions(
+        &mut self,
+        facts: &[(usize, &'a Fact)],
+        work: Work,
+        aged: &dyn Fn(usize, f64) -> f64,
+    ) {
         let actions = facts.iter().filter_map(|(place, fact)| match fact {
             Fact::Action(action) => Some((*place, &**action)),
             _ => None,
@@ -262,11 +304,15 @@ impl<'a> Candidates<'a> {
                 Some(_) => weights::OLD_CHANGE,
                 None => weights::OLD,
             };
+            let worth = match work == Work::Service && status::changes_something(&action) {
+                true => weights::ACT,
+                false => action.worth(),
+            };
             self.all.push(Candidate {
                 section: Section::Done,
                 place,
                 text: action.line().into(),
-                worth: action.worth() * aged(place, oldest),
+                worth: worth * aged(place, oldest),
                 longer: None,
                 from: place,
             });
@@ -290,7 +336,11 @@ impl<'a> Candidates<'a> {
                 true => weights::TASK_ITSELF,
                 false => {
                     let says = (request.len() as f64 / weights::SAYING).min(1.0);
-                    weights::REQUEST * aged(place, weights::OLD_REQUEST) * says
+                    let own = match is_command(request) {
+                        true => weights::COMMANDED,
+                        false => weights::REQUEST,
+                    };
+                    own * aged(place, weights::OLD_REQUEST) * says
                 }
             };
             // Requests of one template differ only after their beginning.
@@ -421,6 +471,16 @@ const fn is_of_model(fact: &Fact) -> bool {
 
 const fn is_of_user(fact: &Fact) -> bool {
     matches!(fact, Fact::Rule(..))
+}
+
+/// Whether a request is one line with a command of the program in which it was written: `/run make`.
+fn is_command(request: &str) -> bool {
+    let name = request
+        .strip_prefix('/')
+        .and_then(|rest| rest.split(' ').next());
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    name.is_some_and(is_name) && !request.contains('\n')
 }
 
 /// Whether a request is only signs, or a command of the program in which it was written: `/model`.

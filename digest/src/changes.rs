@@ -51,10 +51,91 @@ pub(super) fn of_call(path: &str, arguments: &Value) -> Vec<String> {
         };
         changed(named(&OLD)?.lines(), named(&NEW)?.lines())
     });
+    let texts = members.values().filter_map(Value::as_str);
+    let blocks = texts.flat_map(blocks).filter_map(|block| block.change());
     pairs
+        .chain(blocks)
         .take(EDITS)
         .map(|change| format!("{EDITED}{}: {change}", file(path)))
         .collect()
+}
+
+/// Returns what the edits change that a text of the model proposes, a line each. Whether they were made, only what follows
+/// tells.
+pub(super) fn proposed(text: &str) -> Vec<String> {
+    let lines = blocks(text).into_iter().filter_map(|block| {
+        let change = block.change()?;
+        Some(match block.path {
+            Some(path) => format!("{PROPOSED} of {}: {change}", file(path)),
+            None => format!("{PROPOSED}: {change}"),
+        })
+    });
+    lines.take(EDITS).collect()
+}
+
+/// Whether a text has only code, and edits in it.
+pub(super) fn is_edit_alone(text: &str) -> bool {
+    let has_edit = || {
+        text.lines()
+            .any(|line| begins_with_any(line.trim(), &BEFORE))
+    };
+    has_edit() && !super::gist::has_words(text)
+}
+
+fn begins_with_any(line: &str, starts: &[&str]) -> bool {
+    starts.iter().any(|start| line.starts_with(start))
+}
+
+/// What such a line begins with.
+const PROPOSED: &str = "proposed an edit";
+
+/// What the lines begin with before the first version of what an edit replaces, between the two, and behind them: in text of
+/// aider and arguments of Roo, and in arguments of Cline.
+pub(super) const BEFORE: [&str; 2] = ["<<<<<<", "------- SEARCH"];
+const BETWEEN: &str = "=======";
+pub(super) const BEHIND: [&str; 2] = [">>>>>>", "+++++++ REPLACE"];
+
+/// A block with both versions of what an edit replaces.
+struct Block<'t> {
+    path: Option<&'t str>,
+    old: Vec<&'t str>,
+    new: Vec<&'t str>,
+}
+
+impl Block<'_> {
+    fn change(&self) -> Option<String> {
+        changed(self.old.iter().copied(), self.new.iter().copied())
+    }
+}
+
+/// Returns the blocks in a text, of which the last one may have no end.
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut found = Vec::new();
+    let mut lines = text.lines();
+    let mut path = None;
+    while let Some(line) = lines.next() {
+        if !begins_with_any(line, &BEFORE) {
+            let word = line.trim().trim_matches(['`', '*', ':', '#', ' ']);
+            if !word.is_empty() && !line.starts_with(text::FENCE) {
+                let is_path = word.contains(['.', '/']) && !word.contains(char::is_whitespace);
+                path = is_path.then_some(word);
+            }
+            continue;
+        }
+        let old = lines.by_ref().take_while(|line| !line.starts_with(BETWEEN));
+        let old = old.collect();
+        let mut is_ended = false;
+        let new = lines.by_ref().take_while(|line| {
+            is_ended = begins_with_any(line, &BEHIND) || line.starts_with(text::FENCE);
+            !is_ended
+        });
+        let new: Vec<&str> = new.collect();
+        // Of a text that is cut before the second version, nothing is known.
+        if is_ended || !new.is_empty() {
+            found.push(Block { path, old, new });
+        }
+    }
+    found
 }
 
 /// Returns what a command that applies a patch or a script of `sed` changed in its file.
@@ -83,20 +164,16 @@ fn changed<'t>(
         lines.collect::<Vec<&str>>()
     };
     let (old, new) = (lines(&mut { old }), lines(&mut { new }));
-    let only = |lines: &[&'t str], others: &[&'t str]| {
-        let others: BTreeSet<&str> = others.iter().copied().collect();
-        let own = lines.iter().filter(|line| !others.contains(*line));
-        own.copied().collect::<Vec<&str>>()
-    };
     let (mut removed, mut added) = (only(&old, &new), only(&new, &old));
-    // Where as many lines were replaced as there are now, each has its successor.
+    // Where as many lines were replaced as there are now, each has its successor; of a few, all are shown.
+    let most = removed.len().max(added.len());
     let shown = match removed.len() == added.len() {
         true => PAIRS,
         false => {
             // Stable, so that the first line of code is the first.
             removed.sort_by_key(|line| is_comment(line));
             added.sort_by_key(|line| is_comment(line));
-            1
+            if most <= PAIRS { PAIRS } else { 1 }
         }
     };
     let code = |lines: &[&str], at: usize| {
@@ -113,10 +190,36 @@ fn changed<'t>(
     if line.is_empty() {
         return None;
     }
-    if removed.len().max(added.len()) > shown {
+    if most > shown {
         line.push_str(&format!(" (+{} −{} lines)", added.len(), removed.len()));
     }
     Some(line)
+}
+
+/// Returns the lines that are not among the others.
+fn only<'t>(lines: &[&'t str], others: &[&'t str]) -> Vec<&'t str> {
+    let others: BTreeSet<&str> = others.iter().copied().collect();
+    let own = lines.iter().filter(|line| !others.contains(*line));
+    own.copied().collect()
+}
+
+/// Returns the lines of an edit that only the text before or after it has, if the arguments of its call hold both; of a
+/// patch, those that it removes or adds. `None` of anything else.
+pub(super) fn lines_of(texts: &[(&str, &str)]) -> Option<String> {
+    let named = |names: &[&str]| {
+        let mut texts = texts.iter();
+        let (_, text) = texts.find(|(name, _)| names.contains(&&*bare(name)))?;
+        Some(text.lines().map(str::trim).collect::<Vec<&str>>())
+    };
+    if let (Some(old), Some(new)) = (named(&OLD), named(&NEW)) {
+        let (removed, added) = (only(&old, &new), only(&new, &old));
+        return Some([removed, added].concat().join("\n"));
+    }
+    let (_, patch) = texts.iter().find_map(|(_, text)| text.split_once(PATCH))?;
+    let lines = patch
+        .lines()
+        .filter_map(|line| line.strip_prefix(['-', '+']));
+    Some(lines.collect::<Vec<&str>>().join("\n"))
 }
 
 /// Whether a line belongs to a comment: it says less about an edit than the code below it.
@@ -166,7 +269,7 @@ mod tests {
             ),
             (
                 r#"{"oldText": "{\n  bake();\n}", "newText": "{\n  rest();\n  bake();\n  cool();\n}"}"#,
-                vec!["edited oven.rs: added `rest();` (+2 −0 lines)"],
+                vec!["edited oven.rs: added `rest();`, added `cool();`"],
             ),
             (
                 r#"{"edits": [{"old": "a1", "new": ""}, {"old": "b1", "new": "b2"}]}"#,
@@ -177,7 +280,11 @@ mod tests {
             ),
             (
                 r#"{"old": "bake()", "new": "// It is hot.\nrest()\nbake()"}"#,
-                vec!["edited oven.rs: added `rest()` (+2 −0 lines)"],
+                vec!["edited oven.rs: added `rest()`, added `// It is hot.`"],
+            ),
+            (
+                r#"{"old": "", "new": "// It is hot.\na1\nb1\nc1"}"#,
+                vec!["edited oven.rs: added `a1` (+4 −0 lines)"],
             ),
             (r#"{"old_str": "same", "new_str": "  same"}"#, vec![]),
             (r#"{"content": "all of it"}"#, vec![]),
@@ -185,6 +292,32 @@ mod tests {
         ] {
             assert_eq!(edits(arguments), expected, "{arguments}");
         }
+    }
+
+    #[test]
+    fn blocks_of_two_versions_say_what_they_change() {
+        let block = "<<<<<<< SEARCH\n  heat(180)\n=======\n  heat(220)\n>>>>>>> REPLACE\n";
+        let text = format!("It was cold.\n\n`a/oven.rs`\n```rust\n{block}```\nAnd so:\n{block}");
+        assert_eq!(
+            proposed(&text),
+            [
+                "proposed an edit of oven.rs: `heat(180)` → `heat(220)`",
+                "proposed an edit: `heat(180)` → `heat(220)`"
+            ]
+        );
+        let cut = "a/oven.rs\n<<<<<<< SEARCH\nheat(180)\n=======\n";
+        assert!(proposed(cut).is_empty());
+        assert_eq!(
+            proposed(&format!("{cut}```")),
+            ["proposed an edit of oven.rs: removed `heat(180)`"]
+        );
+        assert!(proposed("<<<<<<< SEARCH").is_empty());
+        let of_cline = "------- SEARCH\nheat(180)\n=======\nheat(220)\n+++++++ REPLACE";
+        let arguments = serde_json::json!({"path": "a/oven.rs", "diff": of_cline});
+        assert_eq!(
+            of_call("a/oven.rs", &arguments),
+            ["edited oven.rs: `heat(180)` → `heat(220)`"]
+        );
     }
 
     #[test]

@@ -21,7 +21,8 @@ pub(super) fn on_file(command: &str) -> Option<(&'static str, &str)> {
     if let Some(path) = written(command) {
         return Some(("created", path));
     }
-    if command.contains(JOINING) || command.contains('\n') {
+    let command = without_viewer(command);
+    if is_joined(command) {
         return None;
     }
     let mut words = words(command);
@@ -29,14 +30,18 @@ pub(super) fn on_file(command: &str) -> Option<(&'static str, &str)> {
     if !PRINTING.contains(&program) {
         return None;
     }
-    let rest: Vec<&str> = words.collect();
+    let mut rest: Vec<&str> = words.collect();
     let verb = match (program, rest.first()) {
         ("sed", Some(&"-n")) => "read",
         ("sed", Some(first)) if first.starts_with("-i") => "edited",
         ("sed", _) => return None,
         _ => "read",
     };
-    // What else there is are options, their numbers, and the script of `sed`.
+    if program == "sed" {
+        let script = rest.iter().position(|word| is_script(word))?;
+        rest.remove(script);
+    }
+    // What else there is are options and their numbers.
     let mut paths = rest.iter().filter(|word| is_path(word));
     let path = paths.next()?;
     paths.next().is_none().then_some((verb, *path))
@@ -83,14 +88,52 @@ const CODE: [&str; 12] = [
     "failed",
 ];
 
+/// Returns a command that prints a file without what shows a part of that: `nl -ba a.rs | sed -n '7,9p'`.
+fn without_viewer(command: &str) -> &str {
+    let Some((printing, viewer)) = command.split_once(" | ") else {
+        return command;
+    };
+    let views = ["sed -n ", "head", "tail"];
+    let is_viewer = views.iter().any(|program| viewer.starts_with(program)) && !is_joined(viewer);
+    // It may be about another file.
+    match is_viewer && !viewer.contains(['/', '.']) {
+        true => printing,
+        false => command,
+    }
+}
+
+/// Whether a command is more than one, or sends its output elsewhere, by signs that are not within quotes.
+fn is_joined(command: &str) -> bool {
+    let mut quote: Option<char> = None;
+    command.chars().any(|c| match quote {
+        Some(open) if open == c => {
+            quote = None;
+            false
+        }
+        // The shell runs what is in these.
+        Some('"') => matches!(c, '$' | '`'),
+        Some(_) => false,
+        None if matches!(c, '\'' | '"') => {
+            quote = Some(c);
+            false
+        }
+        None => c == '\n' || JOINING.contains(&c),
+    })
+}
+
+/// Whether a word of `sed` is its script, the first one that is no option. On some systems, `-i` takes an ending for a
+/// copy, which is mostly empty.
+fn is_script(word: &str) -> bool {
+    !word.is_empty() && !word.starts_with('-')
+}
+
 /// Returns the script of a command `sed -i` on one file.
 pub(super) fn sed_script(command: &str) -> Option<&str> {
     let mut words = words(command);
     if words.next() != Some("sed") || !words.next()?.starts_with("-i") {
         return None;
     }
-    // On some systems, `-i` takes an ending for a copy, which is mostly empty.
-    words.find(|word| !word.is_empty() && !word.starts_with('-'))
+    words.find(|word| is_script(word))
 }
 
 /// Returns the first file of a patch, if it is the only one.
@@ -224,7 +267,22 @@ mod tests {
                 "apply_patch <<P\n*** Begin Patch\n*** Add File: a\n+b\n*** End Patch\nP\ncargo test",
                 None,
             ),
-            ("cat src/oven.rs | head", None),
+            ("cat src/oven.rs | head", Some(("read", "src/oven.rs"))),
+            (
+                "nl -ba src/oven.rs | sed -n '10,20p'",
+                Some(("read", "src/oven.rs")),
+            ),
+            (
+                "sed -i '721i\\    if self.heat:\n        self.heat.rest()' lib/oven.py",
+                Some(("edited", "lib/oven.py")),
+            ),
+            (
+                "sed -i '' -e 's|hot;|cold$|' src/oven.rs",
+                Some(("edited", "src/oven.rs")),
+            ),
+            ("cat src/oven.rs | head src/mill.rs", None),
+            ("cat src/oven.rs | grep heat", None),
+            ("cat \"$(make)/oven.rs\"", None),
             ("cat a.rs b.rs", None),
             ("sed 's/a/b/' a.rs", None),
             ("make test", None),

@@ -23,6 +23,10 @@ const LINES: usize = 12;
 const SENTENCE: std::ops::RangeInclusive<usize> = 40..=200;
 const SENTENCES: usize = 3;
 
+/// Fewest and most bytes of the sentence that says what a file is for, and its fewest words.
+const PURPOSE: std::ops::RangeInclusive<usize> = 15..=120;
+const WORDS: usize = 3;
+
 /// Beginnings of lines that declare something.
 const DECLARES: [&str; 22] = [
     "export ",
@@ -64,7 +68,7 @@ const LANGUAGES: [(&[&str], &[&str]); 3] = [
         ],
         &["///", "//!", "//", "/**", "* "],
     ),
-    (&["py", "rb", "ex", "exs", "jl"], &["# "]),
+    (&["py", "rb", "ex", "exs", "jl"], &["# ", "\"\"\""]),
     (&["sql", "lua", "hs"], &["-- "]),
 ];
 
@@ -74,8 +78,18 @@ pub(super) struct Content {
     /// The path of the file; of an entry of an earlier digest only its name.
     path: String,
     pub(super) line: String,
-    /// Whether it is code, and not a sentence of a comment.
-    pub(super) is_code: bool,
+    pub(super) kind: ContentKind,
+}
+
+/// What a line of a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ContentKind {
+    /// A declaration.
+    Code,
+    /// A sentence of a comment that says what the file is for.
+    Purpose,
+    /// A sentence of a comment that gives a reason or a rule; also any sentence of an earlier digest.
+    Reason,
 }
 
 impl Content {
@@ -88,7 +102,10 @@ impl Content {
         is_one.then(|| Self {
             path: file.to_owned(),
             line: line.to_owned(),
-            is_code,
+            kind: match is_code {
+                true => ContentKind::Code,
+                false => ContentKind::Reason,
+            },
         })
     }
 
@@ -113,6 +130,7 @@ pub(super) fn of(path: &str, text: &str) -> Vec<Content> {
         name,
         contents: Vec::new(),
         left: SENTENCES,
+        has_no_purpose: true,
     };
     let text = &text[..text.floor_char_boundary(READ)];
     let mut comment = String::new();
@@ -126,7 +144,7 @@ pub(super) fn of(path: &str, text: &str) -> Vec<Content> {
         reader.read_comment(&comment);
         comment.clear();
         if declares(line) {
-            reader.add(format!("`{}`", text::line(line, LINE)), true);
+            reader.add(format!("`{}`", text::line(line, LINE)), ContentKind::Code);
         }
         if reader.contents.len() >= LINES {
             return reader.contents;
@@ -143,28 +161,44 @@ struct Reader<'t> {
     contents: Vec<Content>,
     /// Sentences of comments that may still be added.
     left: usize,
+    has_no_purpose: bool,
+}
+
+/// Whether a comment may say what a file is for, in words, and not under which licence it is.
+fn says_purpose(comment: &str) -> bool {
+    const OTHER: [&str; 5] = ["copyright", "licen", "spdx", "generated", "===="];
+    let lower = comment.to_ascii_lowercase();
+    let words = comment
+        .split_whitespace()
+        .filter(|word| word.chars().all(char::is_alphabetic));
+    words.take(WORDS).count() == WORDS && !OTHER.iter().any(|other| lower.contains(other))
 }
 
 impl Reader<'_> {
-    fn add(&mut self, says: String, is_code: bool) {
+    fn add(&mut self, says: String, kind: ContentKind) {
         self.contents.push(Content {
             path: self.path.to_owned(),
             line: format!("{IN}{}: {says}", self.name),
-            is_code,
+            kind,
         });
     }
 
-    /// Adds the sentences of a comment that give a reason or a rule.
+    /// Adds the first sentence of the first comment, and the sentences of any that give a reason or a rule.
     fn read_comment(&mut self, comment: &str) {
-        if comment.len() < *SENTENCE.start() || self.left == 0 {
+        if comment.trim().is_empty() || self.left == 0 {
             return;
         }
+        let mut is_first = self.has_no_purpose && says_purpose(comment);
+        self.has_no_purpose &= !is_first;
         each_sentence(comment, &mut |sentence| {
+            let is_purpose = std::mem::take(&mut is_first) && PURPOSE.contains(&sentence.len());
             let is_code = || sentence.contains(['{', ';', '=']);
             let says = || decisions::says_why(sentence) || rules::strength(sentence).is_some();
             if self.left > 0 && SENTENCE.contains(&sentence.len()) && !is_code() && says() {
                 self.left -= 1;
-                self.add(text::line(sentence, *SENTENCE.end()), false);
+                self.add(text::line(sentence, *SENTENCE.end()), ContentKind::Reason);
+            } else if is_purpose && !is_code() {
+                self.add(text::line(sentence, *PURPOSE.end()), ContentKind::Purpose);
             }
         });
     }
@@ -173,7 +207,8 @@ impl Reader<'_> {
 /// Returns what a line of a comment says; `None` for other lines and for what is written for programs: `@param`.
 fn said_in<'t>(line: &'t str, comments: &[&str]) -> Option<&'t str> {
     let said = comments.iter().find_map(|sign| line.strip_prefix(sign))?;
-    let said = said.trim().trim_end_matches("*/").trim_end();
+    let said = said.trim().trim_end_matches("*/");
+    let said = said.trim_end_matches("\"\"\"").trim_end();
     let is_for_programs = said.starts_with('@') || said.contains("eslint") || said.contains("noqa");
     (!is_for_programs).then_some(said)
 }
@@ -231,7 +266,10 @@ mod tests {
         let output = "/**\n * Fills the lock. It must never\n * be filled while a gate is open.\n * @param gate_no because of the gate, must never be 0\n */\n// eslint-disable-next-line because it must never be\nfill();\n// because = must; never\n";
         assert_eq!(
             lines("src/lock.ts", output),
-            ["in lock.ts: It must never be filled while a gate is open."]
+            [
+                "in lock.ts: Fills the lock.",
+                "in lock.ts: It must never be filled while a gate is open."
+            ]
         );
         let rules = "# Never fill it while a gate of the lock is open.\n\n".repeat(9);
         assert_eq!(lines("lock.py", &rules).len(), SENTENCES);
@@ -246,11 +284,32 @@ mod tests {
     }
 
     #[test]
+    fn the_first_comment_says_what_a_file_is_for() {
+        let licence = "// Copyright of the harbour and all of its boats.\n\n";
+        let output = format!(
+            "{licence}// Keeps the tide tables. Much of it is old.\nx();\n// Fills the lock with water.\n"
+        );
+        assert_eq!(
+            lines("tide.ts", &output),
+            ["in tide.ts: Keeps the tide tables."]
+        );
+        let output = "\"\"\"Keeps the tide tables.\"\"\"\nimport lock\n";
+        assert_eq!(
+            lines("tide.py", output),
+            ["in tide.py: Keeps the tide tables."]
+        );
+        assert!(lines("tide.ts", "// TODO\n// x = y(); of the lock\n").is_empty());
+    }
+
+    #[test]
     fn entries_of_an_earlier_digest_are_recognised() {
-        let of_line = |line: &str| Content::of_line(line).map(|content| content.is_code);
-        assert_eq!(of_line("in lock.ts: `fn fill()`"), Some(true));
+        let of_line = |line: &str| Content::of_line(line).map(|content| content.kind);
+        assert_eq!(of_line("in lock.ts: `fn fill()`"), Some(ContentKind::Code));
         let says = "It must never be filled while a gate is open.";
-        assert_eq!(of_line(&format!("in lock.ts: {says}")), Some(false));
+        assert_eq!(
+            of_line(&format!("in lock.ts: {says}")),
+            Some(ContentKind::Reason)
+        );
         for other in [
             "ran `make`",
             "in lock.ts: read",

@@ -13,6 +13,9 @@ const SENTENCES: usize = 4;
 /// Most sentences of what a model thought before one message.
 const THOUGHTS: usize = 2;
 
+/// Most bytes of a sentence that is repeated before one that refers to it.
+const ANTECEDENT: usize = 160;
+
 /// Words with which a sentence states a reason or a finding. A space at either end marks the end of a word.
 static SIGNS: Signs<20> = Signs::new([
     "because",
@@ -67,13 +70,27 @@ fn each(text: &str, stop: &dyn Fn() -> bool, emit: &mut dyn FnMut(&str)) {
         if !says_why(&in_one_line(prose)) {
             continue;
         }
+        let mut before = String::new();
         each_sentence_until(stop, prose, &mut |sentence| {
             let is_one = sentence.len() > 20 && !sentence.ends_with(':');
             if is_one && says_why(beginning(sentence)) {
-                emit(sentence);
+                match !before.is_empty() && refers_back(sentence) {
+                    true => emit(&format!("{before} {sentence}")),
+                    false => emit(sentence),
+                }
+            }
+            before.clear();
+            if sentence.len() <= ANTECEDENT {
+                before.push_str(sentence);
             }
         });
     }
+}
+
+/// Whether a sentence says nothing without the one before it: `This works because it is there already.`
+fn refers_back(sentence: &str) -> bool {
+    let words = ["This ", "That ", "It ", "These ", "Those ", "They "];
+    words.iter().any(|word| sentence.starts_with(word))
 }
 
 /// Returns a text with one space for each run of white space, as its sentences have.
@@ -107,6 +124,12 @@ mod tests {
             ]
         );
         assert!(lines("", &|| false).is_empty());
+        // What it is about stands before it.
+        let text = "I put the gate behind the lock. This works because it opens last. It opens.";
+        assert_eq!(
+            lines(text, &|| false),
+            ["I put the gate behind the lock. This works because it opens last."]
+        );
         // What stands far behind all that is told of a sentence gives no reason for it.
         let far = |words: usize| format!("{}because.", "tide ".repeat(words));
         assert_eq!(lines(&far(300), &|| false).len(), 1);

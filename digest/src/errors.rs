@@ -65,7 +65,7 @@ pub(super) fn lines_that(text: &str, accepts: impl Fn(&str) -> bool) -> Vec<Stri
         let trimmed = line.trim();
         let indent = line.len() - line.trim_start().len();
         let line = text::around(trimmed, (at - start).saturating_sub(indent), LIMIT);
-        if accepts(&line) && !found.contains(&line) {
+        if !is_code_of_file(&line) && accepts(&line) && !found.contains(&line) {
             found.push(line);
         }
         if found.len() == LINES {
@@ -81,9 +81,14 @@ pub(super) fn begins_a_trace(line: &str) -> bool {
     line.trim() == "Traceback (most recent call last):"
 }
 
-/// Whether a line mentions an error.
+/// Whether a line mentions an error, and is not one of a file as tools list it: what stands there did not happen.
 pub(super) fn is_mentioned(line: &str) -> bool {
-    last_sign(line.as_bytes()).is_some()
+    last_sign(line.as_bytes()).is_some() && !is_code_of_file(line)
+}
+
+/// Whether a line is one of a listed file, or begins a block of code: `func Tide() error {`.
+fn is_code_of_file(line: &str) -> bool {
+    is_listed(line) || line.trim_end().ends_with('{') && !begins_like_an_error(line)
 }
 
 /// Whether a line of `text` is `error`, as [`lines`] returns it.
@@ -100,11 +105,44 @@ pub(super) fn is_line(line: &str, error: &str) -> bool {
         || line.len() >= error.len() && count(line) == count(error) && text::clean(line) == error
 }
 
+/// Whether a line is one of a file as tools list it, with its number, or as searches do: `src/a.rs:80:    throw error;`.
+fn is_listed(line: &str) -> bool {
+    if without_number(line).is_some() {
+        return true;
+    }
+    let line = line.trim_start();
+    let word = line.split(char::is_whitespace).next().unwrap_or_default();
+    let word = &word[..word.floor_char_boundary(PATH)];
+    // Lines around a match have `-` in place of `:`.
+    let signs = word.match_indices([':', '-']);
+    let mut starts = signs.filter(|(at, _)| word[..*at].contains(['.', '/']));
+    behind_number(line).is_some_and(is_code)
+        || starts.any(|(at, _)| behind_number(&line[at + 1..]).is_some_and(is_code))
+}
+
+/// Most bytes of a path before the number of a line.
+const PATH: usize = 240;
+
+/// Returns what stands behind a number and its sign.
+fn behind_number(text: &str) -> Option<&str> {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = rest
+        .strip_prefix([':', '-'])
+        .filter(|_| rest.len() < text.len());
+    rest.filter(|rest| !rest.is_empty())
+}
+
+/// Whether what stands behind the number of a line is the line of a file. What reports something writes a column or one
+/// space there, and dates go on with a number.
+fn is_code(behind: &str) -> bool {
+    !behind.starts_with(|c: char| c.is_ascii_digit())
+        && (!behind.starts_with(' ') || behind[1..].starts_with([' ', '\t']))
+}
+
 /// Whether a line that mentions an error begins like one, after a date, a path or the name of what reports
 /// it. Source code rarely does.
 pub(super) fn begins_like_an_error(line: &str) -> bool {
-    // Of a file as tools list it.
-    if without_number(line).is_some() {
+    if is_listed(line) {
         return false;
     }
     if is_diagnostic(line) {
@@ -291,6 +329,36 @@ mod tests {
             ]
         );
         assert!(lines("all is well").is_empty());
+    }
+
+    #[test]
+    fn lines_of_listed_files_mention_no_error() {
+        for listed in [
+            "   80→    throw error;",
+            "  80\tthrow error;",
+            "80:\tthrow error",
+            "src/tide.go:80:func Tide() error {",
+            "src/tide.go:80:\tTide() error",
+            "src/low-tide.go-81-\t\treturn fmt.Errorf(\"no tide\")",
+        ] {
+            assert!(!is_mentioned(listed), "{listed}");
+            assert!(lines(listed).is_empty(), "{listed}");
+            assert!(!begins_like_an_error(listed), "{listed}");
+        }
+        assert!(!is_mentioned("func Tide() error {"));
+        for reported in [
+            "Error: no tide {",
+            "src/tide.py:80: TypeError",
+            "src/tide.rs:4:1: error: no tide",
+            "2026-11-27 ERROR no tide",
+            "10:15:01 ERROR no tide",
+            "80: error",
+            "a-1.0-x.py: error: no tide",
+            "lib/tide-2-1.so: error: no tide",
+            "3 errors",
+        ] {
+            assert!(is_mentioned(reported), "{reported}");
+        }
     }
 
     #[test]

@@ -19,6 +19,9 @@ use crate::part::{self, Part};
 const REQUEST: usize = 4_000;
 const RULE: usize = sentences::MOST;
 
+/// Bytes from which on the output of another agent is a report.
+const REPORT: usize = 300;
+
 /// Most bytes of how a text of the user begins.
 const HEARD: usize = 120;
 
@@ -72,6 +75,14 @@ pub(super) enum Fact {
         forms: Vec<String>,
         /// Whether the model called no tool with it, as far as is known.
         ends_turn: bool,
+        /// Whether most of it is code or the output of a program.
+        is_log: bool,
+    },
+    /// What another agent reported to the model.
+    Reported {
+        text: String,
+        /// Its shorter forms, if it is long.
+        forms: Vec<String>,
     },
     /// What the model decided or found out, and why.
     Decision(String),
@@ -160,6 +171,14 @@ pub(super) fn read(
                 let text = &*part::unwrapped(text);
                 let before = facts.len();
                 let failed = failures[index];
+                if !failed && text.len() > REPORT && said::is_reported_by(name) {
+                    facts.extend(said::of_report(text));
+                    // It may tell of errors, and had none itself.
+                    let evidence = Evidence::Word;
+                    let lines = errors::lines(text).into_iter().rev();
+                    facts.extend(lines.map(|line| Fact::Error { line, evidence }));
+                    continue;
+                }
                 read_errors(text, failed, &mut facts);
                 if facts.len() == before
                     && failed
@@ -505,6 +524,32 @@ mod tests {
             matches!(&facts[0], Fact::Action(action) if action.line() == "ran `grep -rn sluice src` → found nothing"),
             "{facts:?}"
         );
+    }
+
+    #[test]
+    fn what_another_agent_reports_is_told_as_a_text() {
+        let report = format!(
+            "The lock fails because its gate is open. {}",
+            "It is old. ".repeat(40)
+        );
+        let facts = |name: &'static str| {
+            let output = Part::Output {
+                call_id: "".into(),
+                name: name.into(),
+                failed: false,
+                text: report.clone().into(),
+            };
+            read(&[output], &|| false, &mut EntryLimits::default())
+        };
+        for agent in ["Task", "TaskOutput", "dispatch_agent"] {
+            assert!(
+                matches!(&facts(agent)[..], [Fact::Reported { text, forms }] if text.starts_with("The lock") && !forms.is_empty()),
+                "{agent}"
+            );
+        }
+        for other in ["TaskUpdate", "cat"] {
+            assert!(facts(other).is_empty(), "{other}");
+        }
     }
 
     #[test]

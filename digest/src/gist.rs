@@ -6,6 +6,7 @@ mod pieces;
 mod worth;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::facts::announces;
 use super::{text, weights};
@@ -18,6 +19,9 @@ const MEANT: f64 = 12.0;
 
 /// Bytes that count for any piece, so that short ones do not win by their length alone.
 const AROUND: f64 = 30.0;
+
+/// Most bytes of a text without words.
+const CODE_ALONE: usize = 100;
 
 /// Marks where pieces are left out.
 const GAP: &str = " …";
@@ -109,11 +113,29 @@ fn answered(said: &str, limit: usize, answer: &str) -> String {
     forms.pop().unwrap_or_default()
 }
 
+/// Lines from which on a text can be a log, and the largest share of them that says something in words.
+const LOG: usize = 12;
+const WORDS: f64 = 0.25;
+
+/// Whether most lines of a text are code or the output of a program, although no fence says so.
+pub(super) fn is_log(said: &str) -> bool {
+    let lines = || said.lines().filter(|line| !line.trim().is_empty());
+    let count = lines().count();
+    let in_words = || lines().filter(|line| worth::is_prose(line.trim())).count() as f64;
+    count >= LOG && !said.contains(super::text::FENCE) && in_words() <= count as f64 * WORDS
+}
+
+/// Whether a text has anything but code and the names of files.
+pub(super) fn has_words(said: &str) -> bool {
+    let says = |piece: &Cow<'_, str>| piece.contains(char::is_whitespace);
+    pieces::of(said).iter().any(says)
+}
+
 /// The pieces of a text, and which of them say most.
 struct Gist<'t> {
     said: &'t str,
     pieces: Vec<Cow<'t, str>>,
-    /// The indices of the pieces, the best first.
+    /// The indices of the pieces, the best first. Of equal pieces only the first one counts.
     best: Vec<usize>,
 }
 
@@ -137,7 +159,10 @@ impl<'t> Gist<'t> {
                 worth::of(piece, index, first, pieces.len()) + per_byte
             })
             .collect();
-        let mut best: Vec<usize> = (0..pieces.len()).collect();
+        let mut told = BTreeSet::new();
+        let mut best: Vec<usize> = (0..pieces.len())
+            .filter(|index| told.insert(&*pieces[*index]))
+            .collect();
         best.sort_by(|one, other| worths[*other].total_cmp(&worths[*one]));
         Self { said, pieces, best }
     }
@@ -182,6 +207,11 @@ impl<'t> Gist<'t> {
             is_after_gap = false;
         }
         if written.is_empty() {
+            // Of code alone, the beginning says what it is about.
+            let limit = match self.pieces.is_empty() {
+                true => limit.min(CODE_ALONE),
+                false => limit,
+            };
             return text::shorten(self.said, limit).into_owned();
         }
         if is_after_gap {
@@ -280,6 +310,35 @@ mod tests {
         );
         assert!(pieces[0].len() < 130, "{pieces:?}");
         assert_eq!(pieces[1], "It is done.");
+    }
+
+    #[test]
+    fn code_logs_questions_and_guesses_say_less_than_sentences() {
+        let finding = "The `sluice_gate` stays open until the tide turns.";
+        for other in [
+            "urllib3==2.2.2",
+            "let sluice_gate = tide_table.next();",
+            "File \"/srv/quay/tide_table.py\", line 12, in next_tide",
+            "So why does `sluice_gate` of `tide_table` stay open here?",
+            "Maybe `sluice_gate` is not the one of `tide_table` at all.",
+        ] {
+            let filler = "The rest of it is as it was before, and that is well.";
+            let said = format!("{filler}\n{other}\n{finding}\nAnd it is dry.");
+            let gist = of(&said, filler.len() + finding.len() + 45);
+            assert!(gist.contains(finding), "{other}: {gist}");
+            assert!(!gist.contains(other), "{other}: {gist}");
+        }
+    }
+
+    #[test]
+    fn what_edits_replace_is_no_piece_whatever_fences_there_are() {
+        let edit = "<<<<<<< SEARCH\nlet a = 1;\n=======\nlet a = 2;\n>>>>>>> REPLACE";
+        assert_eq!(
+            pieces::of(&format!("It is mended:\n{edit}\nNow it is well.")),
+            ["It is mended:", "Now it is well."]
+        );
+        assert_eq!(pieces::of("```\nNow it is well."), ["Now it is well."]);
+        assert!(!has_words(&format!("src/a.rs\n```\n{edit}\n```")));
     }
 
     #[test]

@@ -54,6 +54,7 @@ pub mod shares;
 mod shell_blocks;
 mod signs;
 mod statements;
+mod status;
 mod story;
 #[cfg(test)]
 mod tests;
@@ -82,13 +83,15 @@ pub use work::Work;
 pub use write::{Coverage, Written};
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 
 use facts::Fact;
 use names::Names;
 use section::EntryLimits;
 use write::Source;
 
-/// Whether a line mentions an error in words that tools use. `0 failed` and the like do not count.
+/// Whether a line mentions an error in words that tools use. `0 failed` and the like do not count, and neither do lines of
+/// files that tools list with their numbers: `80→throw error`.
 #[must_use]
 pub fn mentions_error(line: &str) -> bool {
     errors::is_mentioned(line)
@@ -113,6 +116,8 @@ pub struct Notes {
     work: Option<Work>,
     /// What may still be read of earlier summaries.
     entry_limits: EntryLimits,
+    /// Whether earlier summaries do not say what was changed before them.
+    is_past_unknown: bool,
 }
 
 impl Notes {
@@ -131,6 +136,9 @@ impl Notes {
                 break;
             }
             self.signs.read(part);
+            if let Part::Summary(text) = part {
+                self.is_past_unknown |= !status::is_all_unchanged(text);
+            }
         }
         let facts = facts::read(&parts, stop, &mut self.entry_limits);
         let is_output = |part: &Part<'_>| matches!(part, Part::Output { .. });
@@ -194,6 +202,11 @@ impl Notes {
         let source = Source {
             facts: &facts,
             answer: self.answer(kept),
+            status: status::of(
+                self.facts.iter().flatten(),
+                self.work(),
+                !self.is_past_unknown,
+            ),
             names: self.names.weighed(self.work()),
             kept,
             story: &story::plain(&story.text),
@@ -260,6 +273,14 @@ impl Notes {
             .filter(|(unit, _)| is_kept(*unit))
             .flat_map(|(_, facts)| facts);
         let heard: BTreeSet<&str> = heard.filter_map(Fact::heard).collect();
+        // An earlier digest has its beginning.
+        let known = |text: &str| {
+            let begins = text.trim_end_matches('…').trim_end();
+            let next = heard
+                .range::<str, _>((Bound::Included(begins), Bound::Unbounded))
+                .next();
+            next.copied().filter(|heard| heard.starts_with(begins))
+        };
         let mut mentioned = BTreeSet::new();
         let mut dropped = Vec::new();
         for (unit, facts) in units().take(last + 1 - first) {
@@ -268,7 +289,7 @@ impl Notes {
                 Fact::Heard(text) => is_kept && mentioned.insert(&**text),
                 // It was made there, and not where the text is now.
                 Fact::Mentioned(text) => {
-                    !is_kept && heard.contains(&**text) && mentioned.insert(text)
+                    !is_kept && known(text).is_some_and(|heard| mentioned.insert(heard))
                 }
                 Fact::Tasks(_) => !is_kept && !keeps_tasks,
                 _ => !is_kept,

@@ -22,6 +22,7 @@ pub(super) enum Section {
     Decisions,
     Thoughts,
     Said,
+    Reports,
     Errors,
     Tasks,
     Open,
@@ -30,7 +31,7 @@ pub(super) enum Section {
 }
 
 impl Section {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Rules,
         Self::Told,
         Self::Earlier,
@@ -41,6 +42,7 @@ impl Section {
         Self::Decisions,
         Self::Thoughts,
         Self::Said,
+        Self::Reports,
         Self::Errors,
         Self::Tasks,
         Self::Open,
@@ -49,13 +51,14 @@ impl Section {
     ];
 
     /// Those that tell what happened, but for [`Section::Done`], whose entries mostly need no label.
-    const LABELLED: [Self; 7] = [
+    const LABELLED: [Self; 8] = [
         Self::Requests,
         Self::Kept,
         Self::Remarks,
         Self::Decisions,
         Self::Thoughts,
         Self::Said,
+        Self::Reports,
         Self::Errors,
     ];
 
@@ -71,6 +74,7 @@ impl Section {
             | Self::Decisions
             | Self::Thoughts
             | Self::Said
+            | Self::Reports
             | Self::Errors => "## History",
             Self::Tasks => "## To-do list",
             Self::Open => "## Open",
@@ -88,6 +92,7 @@ impl Section {
             | Self::Decisions
             | Self::Thoughts
             | Self::Said
+            | Self::Reports
             | Self::Errors => Self::Requests,
             own => own,
         }
@@ -102,6 +107,7 @@ impl Section {
             Self::Decisions => "Noted: ",
             Self::Thoughts => "Thought: ",
             Self::Said => "Assistant: ",
+            Self::Reports => "Reported: ",
             Self::Errors => "Output: ",
             _ => "",
         }
@@ -137,7 +143,12 @@ impl Section {
     pub(super) const fn is_replaced_by_story(self) -> bool {
         matches!(
             self,
-            Self::Done | Self::Decisions | Self::Thoughts | Self::Said | Self::Earlier
+            Self::Done
+                | Self::Decisions
+                | Self::Thoughts
+                | Self::Said
+                | Self::Reports
+                | Self::Earlier
         )
     }
 
@@ -150,7 +161,15 @@ impl Section {
 
 /// Whether an entry begins with a word of a label, whatever its case and signs that nobody sees.
 fn begins_like_a_label(entry: &str) -> bool {
-    const WORDS: [&str; 6] = ["user", "assistant", "noted", "thought", "output", "did"];
+    const WORDS: [&str; 7] = [
+        "user",
+        "assistant",
+        "reported",
+        "noted",
+        "thought",
+        "output",
+        "did",
+    ];
     let visible = entry.trim_start_matches(|c: char| !c.is_alphanumeric());
     let seen = visible.chars().filter(|c| !is_hidden(*c));
     let word: String = seen

@@ -1,5 +1,7 @@
 //! Ids, numbers and names in JSON outputs.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::text;
@@ -33,11 +35,13 @@ pub(super) fn lines(source: &str, output: &str) -> Vec<String> {
         return Vec::new();
     };
     let mut found = Vec::new();
-    collect("", &value, &mut found);
+    collect(Key::default(), &value, &mut found);
     // Stable, so that keys of one kind stay in order.
-    found.sort_by_key(|(key, values)| rank(key, values));
+    found.sort_by_key(|(key, values)| rank(key.name, values));
     let mut lines: Vec<String> = Vec::new();
-    for entry in found.iter().flat_map(|(key, values)| entries(key, values)) {
+    let labels: Vec<Cow<'_, str>> = found.iter().map(|(key, _)| key.among(&found)).collect();
+    let labelled = labels.iter().zip(&found);
+    for entry in labelled.flat_map(|(key, (_, values))| entries(key, values)) {
         let is_last = lines.len() == LINES;
         match lines.last_mut() {
             Some(line) if line.len() + entry.len() < LINE => {
@@ -50,6 +54,29 @@ pub(super) fn lines(source: &str, output: &str) -> Vec<String> {
     }
     lines
 }
+
+/// Returns what a record says of what became of a call: `status=cancelled`. `None` of anything else.
+pub(super) fn status(output: &str) -> Option<String> {
+    if output.len() > RECORD || !output.trim_start().starts_with('{') {
+        return None;
+    }
+    let Value::Object(members) = serde_json::from_str::<Value>(output).ok()? else {
+        return None;
+    };
+    let (key, value) = members
+        .iter()
+        .find(|(key, _)| STATUS.contains(&&*key.to_ascii_lowercase()))?;
+    let value = match value {
+        Value::String(text) if text.len() <= VALUE => text.clone(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        _ => return None,
+    };
+    Some(text::line(&format!("{key}={value}"), 2 * VALUE))
+}
+
+/// Most bytes of a record of which [`status`] tells, and keys that say what became of a call.
+const RECORD: usize = 4_096;
+const STATUS: [&str; 6] = ["status", "state", "result", "success", "error", "message"];
 
 /// Returns the values of a key in entries that fit a line. A value that was cut would look like another one.
 fn entries(key: &str, values: &[String]) -> Vec<String> {
@@ -69,7 +96,26 @@ fn entries(key: &str, values: &[String]) -> Vec<String> {
     clean.collect()
 }
 
-fn collect(key: &str, value: &Value, found: &mut Vec<(String, Vec<String>)>) {
+/// The key of a value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Key<'v> {
+    /// The key of the object that it is in; empty for the outermost.
+    of: &'v str,
+    name: &'v str,
+}
+
+impl Key<'_> {
+    /// Returns the key as it is shown: where one of another object has the same name, prices are not taken for seats.
+    fn among(&self, found: &[(Self, Vec<String>)]) -> Cow<'_, str> {
+        let mut others = found.iter().map(|(other, _)| other);
+        match !self.of.is_empty() && others.any(|other| other.name == self.name && other != self) {
+            true => Cow::Owned(format!("{}.{}", self.of, self.name)),
+            false => Cow::Borrowed(self.name),
+        }
+    }
+}
+
+fn collect<'v>(key: Key<'v>, value: &'v Value, found: &mut Vec<(Key<'v>, Vec<String>)>) {
     let text = match value {
         Value::Object(members) => {
             for (name, value) in members {
@@ -78,7 +124,8 @@ fn collect(key: &str, value: &Value, found: &mut Vec<(String, Vec<String>)>) {
                     add(key, name, found);
                     collect(key, value, found);
                 } else if name.len() <= VALUE {
-                    collect(name, value, found);
+                    let of = key.name;
+                    collect(Key { of, name }, value, found);
                 }
             }
             return;
@@ -94,9 +141,9 @@ fn collect(key: &str, value: &Value, found: &mut Vec<(String, Vec<String>)>) {
     add(key, &text, found);
 }
 
-fn add(key: &str, text: &str, found: &mut Vec<(String, Vec<String>)>) {
+fn add<'v>(key: Key<'v>, text: &str, found: &mut Vec<(Key<'v>, Vec<String>)>) {
     let text = text.trim();
-    let lower = key.to_ascii_lowercase();
+    let lower = key.name.to_ascii_lowercase();
     if text.is_empty()
         || text.len() > VALUE
         || text.contains('\n')
@@ -104,7 +151,7 @@ fn add(key: &str, text: &str, found: &mut Vec<(String, Vec<String>)>) {
     {
         return;
     }
-    if let Some((_, values)) = found.iter_mut().find(|(known, _)| known == key) {
+    if let Some((_, values)) = found.iter_mut().find(|(known, _)| *known == key) {
         // A row of prices or seats says nothing without the records that they are of.
         let is_surplus = is_small_number(text)
             && values.iter().filter(|known| is_small_number(known)).count() >= OF_SMALL;
@@ -112,7 +159,7 @@ fn add(key: &str, text: &str, found: &mut Vec<(String, Vec<String>)>) {
             values.push(text.to_owned());
         }
     } else if found.len() < KEYS {
-        found.push((key.to_owned(), vec![text.to_owned()]));
+        found.push((key, vec![text.to_owned()]));
     }
 }
 
@@ -168,6 +215,29 @@ mod tests {
         );
         let fares = r#"[{"fare": 1000}, {"fare": 2000}, {"fare": 3000}, {"fare": 7}]"#;
         assert_eq!(lines("search", fares), ["search: fare=1000,2000,3000,7"]);
+    }
+
+    #[test]
+    fn values_of_one_name_in_different_objects_are_told_apart() {
+        let output =
+            r#"{"ferry": "FB71", "seats": {"deck": 12}, "fares": {"deck": 40, "bunk": 75}}"#;
+        assert_eq!(
+            lines("search", output),
+            ["search: bunk=75; fares.deck=40; ferry=FB71; seats.deck=12"]
+        );
+    }
+
+    #[test]
+    fn what_became_of_a_call_is_the_status_of_its_record() {
+        let output = r#"{"trip_id": "T7", "legs": [{"status": "open"}], "Status": "cancelled"}"#;
+        assert_eq!(status(output).as_deref(), Some("Status=cancelled"));
+        assert_eq!(
+            status(r#"{"success": true}"#).as_deref(),
+            Some("success=true")
+        );
+        for other in ["[1, 2]", "{\"a\": ", r#"{"a": "T7"}"#, r#"{"result": [7]}"#] {
+            assert_eq!(status(other), None, "{other}");
+        }
     }
 
     #[test]

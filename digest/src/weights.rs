@@ -35,6 +35,12 @@ pub(crate) const SAYING: f64 = 40.0;
 /// Of how a text of the user begins that is kept behind the digest, although what followed it is not.
 pub(crate) const HEARD: f64 = 2.5;
 
+/// The same of the last one: without it, what followed seems to come before it.
+pub(crate) const LAST_HEARD: f64 = 4.0;
+
+/// Of a later request that is a command of the program in which it was written.
+pub(crate) const COMMANDED: f64 = 2.0;
+
 /// Of a longer form of a request or a conclusion, as a share of the worth of the form before it.
 pub(crate) const REST: f64 = 0.4;
 
@@ -51,14 +57,24 @@ pub(crate) const COMMAND: f64 = 0.5;
 pub(crate) const CALL: f64 = 0.6;
 pub(crate) const LOOK: f64 = 0.15;
 
-/// How much of its weight the oldest file that was changed has: what is there now stays there.
+/// How much of its weight the oldest file that was changed has: what is there now stays there. And how much of it the
+/// oldest edit has.
 pub(crate) const OLD_CHANGE: f64 = 0.7;
+pub(crate) const OLD_EDIT: f64 = 0.4;
+
+/// Of a call in the service of customers that changed something there.
+pub(crate) const ACT: f64 = 8.0;
 
 /// Of what an edit changed.
-pub(crate) const CHANGED: f64 = 2.0;
+pub(crate) const CHANGED: f64 = 2.5;
 
-/// Of a line of a file that was read, in which it declares something, and of a reason or a rule in its comments.
+/// Of a command that tests, builds or checks the code, and that printed how it went.
+pub(crate) const CHECK: f64 = 2.0;
+
+/// Of a line of a file that was read, in which it declares something; of what its first comment says that it is for; and of
+/// a reason or a rule in its comments.
 pub(crate) const DECLARED: f64 = 0.1;
+pub(crate) const PURPOSE: f64 = 0.4;
 pub(crate) const COMMENTED: f64 = 1.0;
 
 /// Of an action whose outcome is known, in addition.
@@ -70,6 +86,12 @@ pub(crate) const DONE: f64 = 0.8;
 /// Of a decision or finding, and of a text with which the model ended its turn.
 pub(crate) const DECISION: f64 = 5.0;
 pub(crate) const CONCLUSION: f64 = 3.0;
+
+/// Of a long text in which the model wrote a command.
+pub(crate) const THOUGHT_ALOUD: f64 = 2.0;
+
+/// Of a report of another agent.
+pub(crate) const REPORT: f64 = 5.0;
 
 /// Of a text with which the model ended its turn: it mostly sums up what was done.
 pub(crate) const CLOSING: f64 = 5.0;
@@ -90,6 +112,9 @@ pub(crate) const SAID: f64 = 1.5;
 
 /// How much of that of any text of the model is left in a conversation without tools.
 pub(crate) const MODEL_IN_CHAT: f64 = 0.05;
+
+/// Of where the work stands: whether anything was changed, and whether it was checked since.
+pub(crate) const STATUS: f64 = 4.0;
 
 /// Of an error that surely is one, besides the last; and of the newest line that may be one.
 pub(crate) const ERROR: f64 = 0.7;

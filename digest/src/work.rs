@@ -34,6 +34,8 @@ pub(crate) struct Signs {
     calls: usize,
     outputs: usize,
     data: usize,
+    /// Outputs that are a bare number.
+    numbers: usize,
 }
 
 impl Signs {
@@ -45,6 +47,8 @@ impl Signs {
             Part::Output { text, .. } => {
                 self.outputs += 1;
                 self.data += usize::from(part::is_data(text));
+                // What a calculator returns is of either kind of work.
+                self.numbers += usize::from(text.trim().parse::<f64>().is_ok());
             }
             _ => {}
         }
@@ -53,7 +57,7 @@ impl Signs {
     pub(crate) fn guess(&self) -> Work {
         if self.calls + self.outputs == 0 {
             Work::Chat
-        } else if self.data > 0 && self.data as f64 >= self.outputs as f64 * DATA {
+        } else if self.data > 0 && self.data as f64 >= (self.outputs - self.numbers) as f64 * DATA {
             Work::Service
         } else {
             Work::Coding
@@ -121,6 +125,8 @@ mod tests {
         assert_eq!(guessed(&[]), Work::Chat);
         assert_eq!(guessed(&["fn main() {}", "ok"]), Work::Coding);
         assert_eq!(guessed(&[r#"{"order": "W4711"}"#, "ok"]), Work::Service);
+        let fares = [r#"{"fare": 40}"#, "40", "80.5", "120"];
+        assert_eq!(guessed(&fares), Work::Service);
         // A program's words in a wrapper are no data.
         assert_eq!(guessed(&[r#"{"output": "a\nb"}"#]), Work::Coding);
     }

@@ -43,6 +43,8 @@ pub(super) struct Source<'a> {
     pub(super) facts: &'a [(usize, &'a Fact)],
     /// How the user's answer to the last text of the model among them begins; empty if it is not known.
     pub(super) answer: &'a str,
+    /// Where the work stands.
+    pub(super) status: Option<String>,
     pub(super) names: WeightedNames<'a>,
     pub(super) kept: &'a [bool],
     /// The text above the digest; empty if there is none.
@@ -69,7 +71,7 @@ pub(super) fn write(
         let for_rules = shares::rules(writer.tokens);
         writer.take(for_rules, &rules);
     }
-    let candidates = Candidates::of(source.facts, source.answer, work);
+    let candidates = Candidates::of(source);
     let actions = candidates.actions.clone();
     let lost = source.names.lost(source.kept, &writer.joined());
     let listed = coverage::fill(&mut writer, candidates, source.names, &lost);
@@ -77,7 +79,7 @@ pub(super) fn write(
     // What the story says may be repeated, and what was left for names, if nothing else needs the tokens.
     writer.is_whole = false;
     if writer.tokens > shares::SMALLEST_ENTRY {
-        let candidates = Candidates::of(source.facts, source.answer, work);
+        let candidates = Candidates::of(source);
         coverage::fill(&mut writer, candidates, source.names, &[]);
     }
     let mut written = writer.finish(tokens, bytes);

@@ -1,5 +1,7 @@
 //! Baselines: simple methods of the same size, with which strategies are compared.
 
+use std::collections::BTreeMap;
+
 use crate::cases::Case;
 use crate::message::{Message, Part, PartKind, Role};
 
@@ -45,29 +47,24 @@ impl Baseline {
         }
     }
 
-    /// Returns the text that the baseline keeps of a case, about `room` characters.
-    pub(crate) fn keep(self, case: &Case, room: usize) -> String {
+    /// Returns what the baseline keeps of a case, about `room` characters, in the order of the conversation.
+    pub(crate) fn keep(self, case: &Case, room: usize) -> Vec<Message> {
         let sizes = case.sizes();
         let own: Vec<usize> = (0..case.units.len())
             .filter(|unit| sizes[*unit] > 0)
             .collect();
-        match self {
-            Self::KeepLast => newest(case, &own, &sizes, room),
+        let sized = |unit: &usize| (*unit, sizes[*unit]);
+        let rooms = match self {
+            Self::KeepLast => rooms_of_last(own.iter().map(sized), room),
             Self::FirstAndLast => {
-                let first = own.iter().copied().find(|unit| is_user(&case.units[*unit]));
-                let mut text = String::new();
-                let mut left = room;
-                if let Some(first) = first {
-                    add(&case.units[first], room, &mut text);
-                    left = room.saturating_sub(sizes[first]);
-                }
-                let others: Vec<usize> = own
-                    .into_iter()
-                    .filter(|unit| Some(*unit) != first)
-                    .collect();
-                text + &newest(case, &others, &sizes, left)
+                let first = own.iter().find(|unit| is_user(&case.units[**unit]));
+                let left = first.map_or(room, |first| room.saturating_sub(sizes[*first]));
+                let others = own.iter().filter(|unit| Some(*unit) != first);
+                let mut rooms = rooms_of_last(others.map(sized), left);
+                rooms.extend(first.map(|first| (*first, room)));
+                rooms
             }
-            Self::Mask => masked(case, &own, room),
+            Self::Mask => return masked(case, room),
             Self::Random => {
                 let mut order = own;
                 // Shuffle with a fixed sequence.
@@ -78,9 +75,10 @@ impl Baseline {
                     state ^= state << 17;
                     order.swap(place, (state % (place as u64 + 1)) as usize);
                 }
-                newest(case, &order, &sizes, room)
+                rooms_of_last(order.iter().map(sized), room)
             }
-        }
+        };
+        shortened(&case.units, &rooms)
     }
 }
 
@@ -88,68 +86,67 @@ fn is_user(unit: &[Message]) -> bool {
     unit.iter().any(|message| message.role == Role::User)
 }
 
-/// Returns the last of these units that fit. The first that does not fit is shortened.
-fn newest(case: &Case, units: &[usize], sizes: &[usize], room: usize) -> String {
+/// Returns the messages of the units that have room, each unit with at most that.
+fn shortened(units: &[Vec<Message>], rooms: &BTreeMap<usize, usize>) -> Vec<Message> {
+    let units = rooms.iter().map(|(unit, room)| (&units[*unit], *room));
+    units
+        .flat_map(|(unit, room)| shortened_to(unit, room))
+        .collect()
+}
+
+/// Returns the last of these units, given with their sizes, that fit, each with the characters that it may have. The first
+/// that does not fit has what the others left. They are in the order of the conversation, whatever the order of `units`.
+fn rooms_of_last(
+    units: impl DoubleEndedIterator<Item = (usize, usize)>,
+    room: usize,
+) -> BTreeMap<usize, usize> {
     let mut left = room;
-    let mut text = String::new();
-    for unit in units.iter().rev() {
-        let size = sizes[*unit];
-        add(&case.units[*unit], left, &mut text);
+    let mut rooms = BTreeMap::new();
+    for (unit, size) in units.rev() {
+        rooms.insert(unit, left);
         if size > left {
             break;
         }
         left -= size;
     }
-    text
+    rooms
 }
 
-/// Adds a unit, or what fits of it. Outputs are shortened first, at their ends.
-fn add(unit: &[Message], room: usize, text: &mut String) {
-    let parts: Vec<&Part> = unit.iter().flat_map(|message| &message.parts).collect();
-    let size: usize = parts.iter().map(|part| part.size).sum();
+/// Returns a unit, or what fits of it. Outputs are shortened first, at their ends.
+fn shortened_to(unit: &[Message], room: usize) -> Vec<Message> {
+    let mut unit = unit.to_vec();
+    let parts = || unit.iter().flat_map(|message| &message.parts);
+    let size: usize = parts().map(|part| part.size).sum();
+    let outputs = parts().filter(|part| is_output(part));
+    let of_outputs: usize = outputs.map(|part| part.size).sum();
     if size <= room {
-        for part in parts {
-            push(&part.text, usize::MAX, text);
-        }
-        return;
+        return unit;
     }
-    let of_outputs: usize = parts
-        .iter()
-        .filter(|part| is_output(part))
-        .map(|part| part.size)
-        .sum();
     let others = size - of_outputs;
-    for part in parts {
-        let share = if others < room && of_outputs > 0 {
-            if is_output(part) {
-                part.size * (room - others) / of_outputs
-            } else {
-                part.size
-            }
-        } else {
+    for part in unit.iter_mut().flat_map(|message| &mut message.parts) {
+        let share = if others >= room || of_outputs == 0 {
             part.size * room / size.max(1)
+        } else if is_output(part) {
+            part.size * (room - others) / of_outputs
+        } else {
+            part.size
         };
-        push(&part.text, share, text);
+        if let Some((end, _)) = part.text.char_indices().nth(share) {
+            part.text.truncate(end);
+        }
     }
+    unit
 }
 
 fn is_output(part: &Part) -> bool {
     part.kind == PartKind::Output
 }
 
-fn push(own: &str, characters: usize, text: &mut String) {
-    match own.char_indices().nth(characters) {
-        Some((end, _)) => text.push_str(&own[..end]),
-        None => text.push_str(own),
-    }
-    text.push('\n');
-}
-
 /// Removes outputs, oldest first, as far as needed. If that is not enough, old units are removed as well.
-fn masked(case: &Case, own: &[usize], room: usize) -> String {
+fn masked(case: &Case, room: usize) -> Vec<Message> {
     const PLACEHOLDER: usize = 30;
     let mut size = case.size;
-    let mut kept: Vec<Vec<Message>> = own.iter().map(|unit| case.units[*unit].clone()).collect();
+    let mut kept = case.units.clone();
     for message in kept.iter_mut().flatten() {
         for part in &mut message.parts {
             if size > room && part.kind == PartKind::Output && part.size > PLACEHOLDER {
@@ -159,15 +156,32 @@ fn masked(case: &Case, own: &[usize], room: usize) -> String {
             }
         }
     }
-    let mut left = room;
-    let mut text = String::new();
-    for unit in kept.iter().rev() {
-        let own: usize = unit.iter().map(Message::size).sum();
-        add(unit, left, &mut text);
-        if own > left {
-            break;
-        }
-        left -= own;
+    let sizes = kept.iter().map(|unit| unit.iter().map(Message::size).sum());
+    let sizes = sizes.enumerate().filter(|(_, size)| *size > 0);
+    shortened(&kept, &rooms_of_last(sizes, room))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(text: &str) -> Vec<Message> {
+        let raw = serde_json::json!({"role": "user", "content": text}).to_string();
+        vec![Message::read("openai-chat", &raw)]
     }
-    text
+
+    #[test]
+    fn the_newest_units_are_kept_in_their_order_and_the_oldest_of_them_is_shortened() {
+        let units: Vec<Vec<Message>> = ["of Oslo", "to Riga", "by boat"].map(unit).into();
+        let kept = |order: [usize; 3], room| {
+            let rooms = rooms_of_last(order.into_iter().map(|unit| (unit, 7)), room);
+            let messages = shortened(&units, &rooms);
+            let texts = messages.iter().flat_map(Message::texts);
+            texts.map(str::to_owned).collect::<Vec<String>>()
+        };
+        assert_eq!(kept([0, 1, 2], 21), ["of Oslo", "to Riga", "by boat"]);
+        assert_eq!(kept([0, 1, 2], 9), ["to", "by boat"]);
+        // A random choice takes other units, and leaves their order.
+        assert_eq!(kept([1, 2, 0], 14), ["of Oslo", "by boat"]);
+    }
 }

@@ -24,8 +24,14 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
+    /// Returns the text of messages of the history.
+    pub(crate) fn kept(messages: &[Message]) -> Self {
+        let parts = messages.iter().flat_map(|message| &message.parts);
+        Self::text(parts.map(|part| format!("{}\n", part.text)).collect())
+    }
+
     /// Returns a text that consists of parts of the history.
-    pub(crate) fn kept(text: String) -> Self {
+    pub(crate) fn text(text: String) -> Self {
         Self {
             in_context: text.clone(),
             size: text.chars().count(),

@@ -69,7 +69,7 @@ pub async fn explain(
             lost(
                 case,
                 baseline.name(),
-                &Shown::kept(baseline.keep(case, room)),
+                &Shown::kept(&baseline.keep(case, room)),
                 &mut text,
             );
         }

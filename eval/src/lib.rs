@@ -31,6 +31,7 @@ mod state;
 mod statistics;
 mod table;
 mod threads;
+mod transcript;
 mod tune;
 mod unseen;
 

@@ -300,7 +300,7 @@ mod tests {
             ..case()
         };
         let scorer = Scorer::of(&case);
-        let kept = |text: &str| scorer.score(&Shown::kept(text.to_owned())).last_error;
+        let kept = |text: &str| scorer.score(&Shown::text(text.to_owned())).last_error;
         assert_eq!(kept(r#"- error: no berth "19" in \quay"#), Some(1.0));
         assert_eq!(
             kept(r#"{"output":"error: no berth \"19\" in \\quay\n"}"#),
@@ -316,7 +316,7 @@ mod tests {
             ..case()
         };
         let scorer = Scorer::of(&case);
-        let kept = |text: &str| scorer.score(&Shown::kept(text.to_owned())).instructions;
+        let kept = |text: &str| scorer.score(&Shown::text(text.to_owned())).instructions;
         assert_eq!(kept("- Do not\n  use HX;\tonly TS is yours."), Some(1.0));
         assert_eq!(kept("- Do not use HX;\n- only TS is yours."), Some(0.0));
     }

@@ -260,12 +260,12 @@ async fn measure(
                 });
             };
             if let Some(summary) = &case.recorded {
-                add(RECORDED, scorer.score(&Shown::kept(summary.clone())));
+                add(RECORDED, scorer.score(&Shown::text(summary.clone())));
             }
             for baseline in Baseline::ALL {
                 add(
                     baseline.name(),
-                    scorer.score(&Shown::kept(baseline.keep(case, room))),
+                    scorer.score(&Shown::kept(&baseline.keep(case, room))),
                 );
             }
             for strategy in strategies {

@@ -19,7 +19,8 @@ const LEAST_BYTES: usize = 8 * 1024;
 
 // How texts that must stay share the free budget with other units and a summary (docs/shares.md).
 
-/// Divisor of the free budget: the part that other units and a summary get if the texts do not fit unshortened.
+/// Divisor of the free budget: the part that other units and a summary get if the texts do not fit unshortened. They get
+/// [`MIN_UNPROTECTED_TOKENS`] first: with fewer, a summary says little, and the texts have [`LEAST_TOKENS`] each already.
 const OTHERS_DIVISOR: u32 = 2;
 
 /// Divisor of the free budget for other units and a summary if the texts fit unshortened. The result is
@@ -219,12 +220,12 @@ impl Shortening {
 /// Returns how many tokens of the free budget other units get instead of texts that must stay. `others` are
 /// the tokens of these units, and `fit` says whether the texts fit unshortened.
 pub(crate) fn share_of_others(free: u32, others: u32, fit: bool) -> u32 {
-    let divisor = if fit {
-        OTHERS_DIVISOR_IF_FITTING
+    let (divisor, least) = if fit {
+        (OTHERS_DIVISOR_IF_FITTING, 0)
     } else {
-        OTHERS_DIVISOR
+        (OTHERS_DIVISOR, MIN_UNPROTECTED_TOKENS)
     };
-    (free / divisor).min(others)
+    (free / divisor).max(free.min(least)).min(others)
 }
 
 /// Returns how many tokens of the free budget the newest user message may have. `others` are the tokens of

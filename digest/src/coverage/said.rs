@@ -82,6 +82,7 @@ impl Words {
             Section::Requests
             | Section::Told
             | Section::Said
+            | Section::Reports
             | Section::Decisions
             | Section::Open
             | Section::Earlier => {}

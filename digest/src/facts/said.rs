@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Fact;
-use crate::{decisions, gist, open_points, shell_blocks, text};
+use crate::{changes, decisions, gist, open_points, shell_blocks, text};
 
 /// Most bytes of what the model said with a call, and of what it thought.
 const SAID: usize = 240;
@@ -55,6 +55,7 @@ pub(super) fn read(text: &str, calls: bool, stop: &dyn Fn() -> bool, facts: &mut
                 text: text::line(first, SAID),
                 forms: Vec::new(),
                 ends_turn: false,
+                is_log: false,
             });
         }
         return;
@@ -63,6 +64,7 @@ pub(super) fn read(text: &str, calls: bool, stop: &dyn Fn() -> bool, facts: &mut
     if !calls && !shell_blocks::has_command(text) {
         facts.extend(open_points::lines(text).into_iter().map(Fact::Open));
     }
+    facts.extend(changes::proposed(text).into_iter().map(Fact::Changed));
     facts.extend(of_text(text, !calls));
 }
 
@@ -74,11 +76,29 @@ pub(super) fn of_text(text: &str, ends_turn: bool) -> Option<Fact> {
         false => text,
     };
     let text = text::block(&text, CONCLUSION);
-    (!text.is_empty()).then(|| Fact::Said {
+    // What an edit replaces is told by itself.
+    let says_nothing = text.is_empty() || changes::is_edit_alone(&text);
+    (!says_nothing).then(|| Fact::Said {
         forms: gist::forms(&text),
+        is_log: gist::is_log(&text),
         text,
         ends_turn,
     })
+}
+
+/// Returns the fact of a report that the model got from another agent; `None` if it is blank.
+pub(super) fn of_report(text: &str) -> Option<Fact> {
+    let text = text::block(&text::ends(text.trim(), CONCLUSION), CONCLUSION);
+    (!text.is_empty()).then(|| Fact::Reported {
+        forms: gist::forms(&text),
+        text,
+    })
+}
+
+/// Whether what a tool returns is a report by another agent, by its name.
+pub(super) fn is_reported_by(tool: &str) -> bool {
+    let tool = tool.to_ascii_lowercase();
+    tool == "task" || tool == "taskoutput" || tool.contains("agent")
 }
 
 /// Returns a text without the label that models which think aloud put before their thoughts.

@@ -7,7 +7,7 @@ use crate::changes::EDITED;
 use crate::contents::Content;
 use crate::rules::Strength;
 use crate::section::{EntryLimits, Section, entries};
-use crate::{errors, rules, text};
+use crate::{errors, rules, status, text};
 
 /// Reads an earlier summary. Its entries continue in the same sections.
 pub(super) fn read(
@@ -53,6 +53,8 @@ pub(super) fn read(
                 facts.push(Fact::Rule(Strength::Remark, text::line(&entry, RULE)));
             }
             Section::Told => super::read_request(&entry, stop, facts),
+            // It is made anew.
+            Section::Done if status::is_status(&entry) => {}
             Section::Done => {
                 let line = text::line(&entry, EARLIER);
                 let content = Content::of_line(&line).map(Fact::Content);
@@ -65,6 +67,7 @@ pub(super) fn read(
                 ));
             }
             Section::Said => facts.extend(said::of_text(&entry, !said::announces(&entry))),
+            Section::Reports => facts.extend(said::of_report(&entry)),
             // An earlier version took such a line for an error.
             Section::Errors if errors::says_no_error(&entry) => {}
             Section::Errors => facts.push(Fact::Error {

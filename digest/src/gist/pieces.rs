@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::GAP;
+use crate::changes::{BEFORE, BEHIND};
 use crate::sentences::each_sentence;
 use crate::text;
 
@@ -16,12 +17,22 @@ const PIECES: usize = 400;
 /// they are left out.
 pub(super) fn of(said: &str) -> Vec<Cow<'_, str>> {
     let mut pieces: Vec<Cow<'_, str>> = Vec::new();
-    let mut is_code = false;
+    let is_fence = |line: &&str| line.trim_start().starts_with(text::FENCE);
+    let fences = said.lines().filter(is_fence).count();
+    // The rest of a text whose first part, with the first fence, is another message.
+    let begins_with_end = said.trim_start().lines().next().map(str::trim) == Some(text::FENCE);
+    let mut is_code = begins_with_end && fences % 2 == 1;
     // The code that the last piece announced.
     let mut announced: Option<String> = None;
     for line in said.lines() {
         // It may be a gist itself.
         let line = line.trim().trim_end_matches(GAP);
+        // Both versions of what an edit in the text replaces, of which a fence may be missing.
+        let begins = |starts: &[&str]| starts.iter().any(|start| line.starts_with(start));
+        if begins(&BEFORE) || begins(&BEHIND) {
+            is_code = begins(&BEFORE);
+            continue;
+        }
         if line.starts_with(text::FENCE) {
             is_code = !is_code;
             if !is_code {

@@ -21,6 +21,16 @@ const NEAR: f64 = 4.0;
 /// How much of its worth a piece has that announces what came next: `Let me look at it.`
 const ANNOUNCED: f64 = 0.3;
 
+/// How much of its worth a piece has that states nothing, such as a line of source code, of a log or of a list of packages,
+/// or a question that the model asked itself.
+const UNSAID: f64 = 0.3;
+
+/// The same of a guess, and of what would be if.
+const GUESSED: f64 = 0.5;
+
+/// What the path of a file is worth, as a share of any other name.
+const PATH: f64 = 2.0;
+
 /// What a number is worth, as a share of any other name: without its line it means little.
 const NUMBER: f64 = 0.4;
 
@@ -49,12 +59,40 @@ fn finding(piece: &str) -> f64 {
     }
 }
 
+/// Whether a piece says what may be, and not what is.
+fn is_guess(piece: &str) -> bool {
+    const STARTS: [&str; 7] = [
+        "If ", "Maybe ", "Perhaps ", "Wait", "Hmm", "Or maybe", "But wait",
+    ];
+    STARTS.iter().any(|start| piece.starts_with(start))
+}
+
+/// Whether a piece says something in words, and is not code or the output of a program.
+pub(super) fn is_prose(piece: &str) -> bool {
+    let is_of_program = piece.starts_with(['#', '<', '>', '{', '}', '@'])
+        || piece.starts_with("File \"")
+        || piece.ends_with([';', '{', '(', ',']);
+    let words = piece.split_whitespace().filter(|word| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        !word.is_empty()
+            && word
+                .chars()
+                .all(|c| c.is_alphabetic() || c == '\'' || c == '-' || c == '’')
+    });
+    // Scripts such as Chinese have no spaces between words.
+    let has_words =
+        words.take(2).count() == 2 || piece.chars().any(|c| c.is_alphabetic() && c >= '\u{2e80}');
+    has_words && !is_of_program
+}
+
 /// Returns what the piece with this index, of `count`, is worth for its length. `first` is the index of the first one
 /// that says something.
 pub(super) fn of(text: &str, index: usize, first: usize, count: usize) -> f64 {
     let names = scan::names(text).take(NAMES).map(|name| {
         match name.bytes().all(|byte| byte.is_ascii_digit()) {
             true => NUMBER,
+            // Where it is, is what is needed most.
+            false if name.contains('/') && name.contains('.') => PATH,
             false => 1.0,
         }
     });
@@ -70,6 +108,12 @@ pub(super) fn of(text: &str, index: usize, first: usize, count: usize) -> f64 {
     worth += finding(text);
     if announces(text) {
         worth *= ANNOUNCED;
+    }
+    if !is_prose(text) || text.ends_with('?') && index + 1 < count {
+        worth *= UNSAID;
+    }
+    if is_guess(text) {
+        worth *= GUESSED;
     }
     worth / (text.len() as f64 + AROUND)
 }

@@ -4,7 +4,7 @@
 /// another text.
 type Beginning = (&'static str, fn(&str) -> Option<usize>);
 
-const BEGINNINGS: [Beginning; 48] = [
+const BEGINNINGS: [Beginning; 49] = [
     // pi: a command that the user ran.
     ("Ran `", command_of_pi),
     // Gemini CLI: the same.
@@ -51,6 +51,11 @@ const BEGINNINGS: [Beginning; 48] = [
     ("[Request interrupted by user", interruption),
     // Claude Code and the Agent SDK: the file of a skill.
     ("Base directory for this skill: ", all),
+    // mini-swe-agent: that an answer had not one command.
+    (
+        "Please always provide EXACTLY ONE action in triple backticks",
+        all,
+    ),
     // LangChain: a summary that a model wrote.
     ("Here is a summary of the conversation to date:", all),
     // Codex: files with instructions, what an editor shows, a summary that a model wrote, and warnings of old

@@ -14,10 +14,10 @@ use super::score::{Grade, ReaderScore, RightAnswer, answers};
 use crate::baselines::Baseline;
 use crate::bounded_file;
 use crate::cases::{self, Case};
-use crate::context::Shown;
 use crate::corpus::Recording;
 use crate::measure::Scorer;
 use crate::options::Options;
+use crate::transcript;
 
 /// The file with the right answers.
 const KEY: &str = "key.json";
@@ -272,10 +272,13 @@ async fn left_by_all(
             .compacted(host, strategy, room, &options.pins)
             .await?;
         let units = cases::read(compaction.conversation());
-        sheets.push(sheet(&Shown::of(&case.units, &units).text, questions));
+        sheets.push(sheet(&transcript::of(units.iter().flatten()), questions));
     }
     for baseline in Baseline::ALL {
-        sheets.push(sheet(&baseline.keep(case, room), questions));
+        sheets.push(sheet(
+            &transcript::of(&baseline.keep(case, room)),
+            questions,
+        ));
     }
     Ok(sheets)
 }

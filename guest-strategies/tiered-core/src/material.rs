@@ -180,6 +180,8 @@ impl Reader {
     fn mark_superseded(&mut self, call: Option<(String, String)>, text: &str, is_whole: bool) {
         let outputs = &mut self.material.outputs;
         let next = outputs.len();
+        // Without arguments a call says nothing of what it was for.
+        let call = call.filter(|(_, arguments)| arguments.contains(char::is_alphanumeric));
         if let Some(call) = call
             && let Some(before) = self.by_call.insert(call, next)
             && let Some(before) = outputs.get_mut(before)

@@ -103,6 +103,21 @@ fn what_a_later_output_makes_needless_goes_first() {
 }
 
 #[test]
+fn calls_without_arguments_are_not_the_same_call() {
+    let recording = Recording::new()
+        .user("Mend it.")
+        .step("", [call("commit", "{}", &listing("winter_tariff"))])
+        .step("", [call("commit", "{}", &listing("free_seats"))])
+        .step("", [read("src/a.rs", "open_book")])
+        .step("", [read("src/b.rs", "carry_over")])
+        .step("", [read("src/c.rs", "sum_lines")])
+        .user("Go on.");
+    let shown = reduced(&recording, used(&recording) - 100).render();
+    assert!(!shown.contains("left out"), "{shown}");
+    assert!(shown.contains("winter_tariff"), "{shown}");
+}
+
+#[test]
 fn old_outputs_are_cut_to_errors_and_names_before_any_step_goes() {
     let recording = ledger();
     let tested = reduced(&recording, used(&recording) - 1000);

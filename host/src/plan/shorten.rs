@@ -146,6 +146,8 @@ struct Choice {
     own: String,
     /// Shares of the text for its first and for its last lines.
     ends: (usize, usize),
+    /// Where the section ends that comes before all others.
+    section: usize,
 }
 
 impl Choice {
@@ -162,6 +164,7 @@ impl Choice {
             programs: Vec::new(),
             own: String::new(),
             ends: ENDS_OF_OUTPUT,
+            section: 0,
         }
     }
 
@@ -193,6 +196,7 @@ impl Choice {
             programs,
             own,
             ends: ENDS_OF_MESSAGE,
+            section: first_section(&body.text),
         }
     }
 
@@ -223,9 +227,11 @@ impl Choice {
         lines.sort_unstable();
         // First and last lines get what the lines between them do not use.
         let used = used(&lines);
-        let more = left.saturating_sub(used + 2 * gaps::LENGTH) / 2;
-        let first = front(body, share(self.ends) + more);
-        let last = first.max(back(body, share(self.ends) + more));
+        let more = left.saturating_sub(used + 2 * gaps::LENGTH);
+        let of_section = self.section.saturating_sub(share(self.ends)).min(more);
+        let of_first = of_section.max(more / 2);
+        let first = front(body, share(self.ends) + of_first);
+        let last = first.max(back(body, share(self.ends) + more - of_first));
         let mut runs = Vec::with_capacity(lines.len() + 2);
         runs.push(0..first);
         runs.extend(
@@ -252,6 +258,19 @@ impl Choice {
         .find(|written| speakers::keeps(&self.own, written))
         .unwrap_or_else(|| written(&[]))
     }
+}
+
+/// Returns where the section ends that a text begins with, if it begins with a tag: in templates, what is to be done stands
+/// there, and then how. 0 if it begins with anything else.
+fn first_section(text: &str) -> usize {
+    let end = || {
+        let (name, _) = text.trim_start().strip_prefix('<')?.split_once('>')?;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        let tag = format!("</{name}>");
+        let end = text.find(&tag)? + tag.len();
+        name.chars().all(is_name).then_some(end)
+    };
+    end().unwrap_or(0)
 }
 
 /// Returns the end of the first lines, in at most `room` bytes. A long line is cut.
@@ -374,6 +393,24 @@ mod tests {
         let small = shown(90);
         assert!(small.contains("Never moor at pier 5."), "{small}");
         assert!(!small.contains("E226"), "{small}");
+    }
+
+    #[test]
+    fn the_section_that_a_template_begins_with_comes_before_its_end() {
+        let how = "Look at it, think, and then do one thing at a time.\n".repeat(40);
+        let task = "The quay is wet.\n".repeat(20);
+        let text = format!("<task>\n{task}Mend the sluice.\n</task>\n<how>\n{how}</how>\n");
+        let shown = |text: &str| {
+            let body = Body::whole(text);
+            Choice::of_user(&body).body_within(&body, 700)
+        };
+        assert!(shown(&text).contains("Mend the sluice.\n</task>"));
+        let untagged = text.replace("<task>", "Task:");
+        assert!(!shown(&untagged).contains("Mend the sluice."));
+        for text in ["", "<", "<a>", "<a b>x</a b>", "< a>x</ a>", "x<a></a>"] {
+            assert_eq!(first_section(text), 0, "{text}");
+        }
+        assert_eq!(first_section("\n<a_b>x</a_b>y"), 13);
     }
 
     /// Shortens an output of this text, the newest of a conversation, to each of `caps`, and returns the
