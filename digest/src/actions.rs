@@ -44,6 +44,8 @@ pub(super) struct Action {
     names: Vec<String>,
     failed: bool,
     answer: Option<String>,
+    /// Whether it is a command that may have changed what was there before.
+    may_edit: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -141,6 +143,7 @@ impl Action {
             names: Vec::new(),
             failed,
             answer: None,
+            may_edit: false,
         };
         let mut action = match (path, command) {
             // A tool with several commands, of which one was called for this path.
@@ -183,6 +186,8 @@ impl Action {
             Some((verb, path)) => (path, Kind::Path, verb),
             None => (command, Kind::Command, "ran"),
         };
+        // Before its lines become one.
+        let may_edit = status::may_edit(command);
         if commands::found_nothing(command, failed, answer) {
             return Self {
                 target: text::line(target, COMMAND),
@@ -191,6 +196,7 @@ impl Action {
                 names: Vec::new(),
                 failed: false,
                 answer: Some(NOTHING.to_owned()),
+                may_edit,
             };
         }
         Self {
@@ -206,6 +212,7 @@ impl Action {
                     true => error(answer).or_else(|| outcome(answer)),
                     false => outcome(answer),
                 }),
+            may_edit,
         }
     }
 
@@ -237,6 +244,7 @@ impl Action {
             names,
             failed,
             answer: None,
+            may_edit: false,
         })
     }
 
@@ -324,9 +332,20 @@ impl Action {
         (self.kind == Kind::Call).then_some(&*self.target)
     }
 
+    /// Whether it is a command that may have changed what was there before.
+    pub(super) const fn may_edit(&self) -> bool {
+        self.may_edit
+    }
+
     /// Whether all that it did was to create a file.
     pub(super) fn has_created(&self) -> bool {
         self.kind == Kind::Path && self.verbs.iter().all(|(verb, _)| *verb == "created")
+    }
+
+    /// Whether it wrote a file, or removed one.
+    pub(super) fn has_written(&self) -> bool {
+        let writes = |verb: &str| matches!(verb, "edited" | "created" | "deleted" | "moved");
+        self.edited_file().is_some() && self.verbs.iter().any(|(verb, _)| writes(verb))
     }
 
     /// Whether it read a file.
@@ -402,6 +421,7 @@ pub(super) fn merged<'a>(
                 let (last, known) = entry.get_mut();
                 *last = place;
                 known.answer.clone_from(&action.answer);
+                known.may_edit |= action.may_edit;
                 for name in &action.names {
                     if !known.names.contains(name) {
                         known.names.push(name.clone());
@@ -518,7 +538,7 @@ fn outcome(output: &str) -> Option<String> {
 /// Returns what a tool answered, if that is short, says what was committed, or is a record with a status.
 fn answer_of(answer: &str) -> Option<String> {
     let is_marker = |line: &str| MARKERS.iter().any(|marker| line.starts_with(marker));
-    let answer = answer.trim();
+    let answer = without_rules(answer);
     match answer.len() <= ANSWER {
         true => (!answer.is_empty() && !is_marker(answer)).then(|| text::line(answer, ANSWER)),
         false => commit(answer).or_else(|| values::status(answer)),
@@ -526,30 +546,41 @@ fn answer_of(answer: &str) -> Option<String> {
 }
 
 /// What lines between the versions of a text begin with.
-const MARKERS: [&str; 3] = ["<<<<<<", "======", ">>>>>>"];
+const MARKERS: [&str; 2] = ["<<<<<<", ">>>>>>"];
 
 /// Returns a text without the spaces and ruled lines around it: `==== 3 passed ====`.
 fn without_rules(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '=' | '─' | '━'))
+    let mut text = text.trim();
+    for rule in ['=', '─', '━'] {
+        let ruled = [rule; 3].iter().collect::<String>();
+        if text.starts_with(&ruled) {
+            text = text.trim_start_matches(rule).trim_start();
+        }
+        if text.ends_with(&ruled) {
+            text = text.trim_end_matches(rule).trim_end();
+        }
+    }
+    text
 }
 
 /// Returns the last line of an output that says what was committed or taken back, as git and editors that commit by
 /// themselves do: `[main 3f2a91c] Mend the lock`, `Commit 3f2a91c fix: …`, `Removed: 3f2a91c fix: …`.
 fn commit(output: &str) -> Option<String> {
-    const BEFORE: [&str; 4] = [
-        "Commit ",
-        "Removed: ",
-        "HEAD is now at ",
-        "Applied edit to ",
-    ];
+    const BEFORE: [&str; 3] = ["Commit ", "Removed: ", "HEAD is now at "];
     let is_hash = |word: &str| {
-        let word = word.trim_end_matches(']');
-        word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+        let word = word.trim_end_matches([']', ':']);
+        let is_hex = word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        word.len() >= 7 && is_hex && word.contains(|c: char| c.is_ascii_alphabetic())
     };
     let says = |line: &&str| {
-        let of_editor = BEFORE.iter().any(|before| line.starts_with(before));
-        let of_git = || line.starts_with('[') && line.split(' ').nth(1).is_some_and(is_hash);
-        line.len() <= 2 * OUTCOME && (of_editor || of_git())
+        let of_editor = BEFORE.iter().find_map(|before| line.strip_prefix(before));
+        let of_editor = of_editor
+            .and_then(|rest| rest.split(' ').next())
+            .is_some_and(is_hash);
+        let words = || line.split(' ').skip(1).take(3);
+        let of_git =
+            line.starts_with('[') && words().any(|word| word.ends_with(']') && is_hash(word));
+        line.len() <= 2 * OUTCOME && (of_editor || of_git || line.starts_with("Applied edit to "))
     };
     let line = output.lines().rev().map(str::trim).find(says)?;
     Some(text::line(line, OUTCOME))
@@ -733,6 +764,20 @@ mod tests {
         );
         assert_eq!(ran(&format!("{log}[main lock] Mend\nit\n")), "ran `x`");
         assert_eq!(ran("=====\n"), "ran `x`");
+        assert_eq!(ran("dGVzdA=="), "ran `x` → dGVzdA==");
+        assert_eq!(
+            ran(&format!(
+                "{log}[main (root-commit) 3f2a91c] Begin\n1 file\n"
+            )),
+            "ran `x` → [main (root-commit) 3f2a91c] Begin"
+        );
+        for other in [
+            "Commit messages should be short",
+            "[pid 1234567] sails",
+            "Removed: it",
+        ] {
+            assert_eq!(ran(&format!("{log}{other}\nit\n")), "ran `x`", "{other}");
+        }
     }
 
     #[test]

@@ -85,6 +85,7 @@ impl<'a> Candidates<'a> {
         let newest = newest_error(facts).map(|(place, _)| place);
         let is_kept =
             |(_, fact): &(usize, &Fact)| matches!(fact, Fact::Heard(_) | Fact::Mentioned(_));
+        let mut mentions = BTreeSet::new();
         let last_kept = facts.iter().rposition(is_kept);
         let mut requests = Vec::new();
         let mut told = Vec::new();
@@ -135,7 +136,12 @@ impl<'a> Candidates<'a> {
                             true => weights::LAST_HEARD,
                             false => weights::HEARD,
                         };
-                        let line = text::line(line, MENTION);
+                        let short = text::line(line, MENTION);
+                        // Texts of one template begin alike.
+                        let line = match mentions.insert(short.clone()) {
+                            true => short,
+                            false => line.clone(),
+                        };
                         add(Section::Kept, place, line.into(), worth);
                     }
                 }
@@ -304,7 +310,7 @@ impl<'a> Candidates<'a> {
                 Some(_) => weights::OLD_CHANGE,
                 None => weights::OLD,
             };
-            let worth = match work == Work::Service && status::changes_something(&action) {
+            let worth = match work == Work::Service && status::changes_something(&action, work) {
                 true => weights::ACT,
                 false => action.worth(),
             };

@@ -51,7 +51,13 @@ pub(super) fn of_call(path: &str, arguments: &Value) -> Vec<String> {
         };
         changed(named(&OLD)?.lines(), named(&NEW)?.lines())
     });
-    let texts = members.values().filter_map(Value::as_str);
+    // Both versions of a text may hold blocks of their own.
+    let is_other = |name: &str| {
+        let name = bare(name);
+        !OLD.contains(&&*name) && !NEW.contains(&&*name) && name != "content"
+    };
+    let texts = members.iter().filter(|(name, _)| is_other(name));
+    let texts = texts.filter_map(|(_, value)| value.as_str());
     let blocks = texts.flat_map(blocks).filter_map(|block| block.change());
     pairs
         .chain(blocks)
@@ -111,10 +117,10 @@ impl Block<'_> {
 /// Returns the blocks in a text, of which the last one may have no end.
 fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut found = Vec::new();
-    let mut lines = text.lines();
+    let mut lines = text.lines().peekable();
     let mut path = None;
     while let Some(line) = lines.next() {
-        if !begins_with_any(line, &BEFORE) {
+        if !begins_block(line) {
             let word = line.trim().trim_matches(['`', '*', ':', '#', ' ']);
             if !word.is_empty() && !line.starts_with(text::FENCE) {
                 let is_path = word.contains(['.', '/']) && !word.contains(char::is_whitespace);
@@ -122,20 +128,61 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
             }
             continue;
         }
-        let old = lines.by_ref().take_while(|line| !line.starts_with(BETWEEN));
-        let old = old.collect();
-        let mut is_ended = false;
-        let new = lines.by_ref().take_while(|line| {
-            is_ended = begins_with_any(line, &BEHIND) || line.starts_with(text::FENCE);
-            !is_ended
-        });
-        let new: Vec<&str> = new.collect();
+        let mut block = Block {
+            path,
+            old: Vec::new(),
+            new: Vec::new(),
+        };
+        let (mut is_new, mut is_ended) = (false, false);
+        while let Some(line) = lines.next_if(|line| !begins_block(line)) {
+            is_ended = begins_with_any(line, &BEHIND);
+            if is_ended {
+                break;
+            }
+            // The fence of the text, unless the block goes on: a version may have fences, too.
+            if line.starts_with(text::FENCE) && is_new && !goes_on(&lines) {
+                is_ended = true;
+                break;
+            }
+            let side = if is_new {
+                &mut block.new
+            } else {
+                &mut block.old
+            };
+            match line.starts_with(BETWEEN) && !is_new {
+                true => is_new = true,
+                false if side.len() < LINES && !is_of_format(line) => side.push(line),
+                false => {}
+            }
+        }
         // Of a text that is cut before the second version, nothing is known.
-        if is_ended || !new.is_empty() {
-            found.push(Block { path, old, new });
+        if is_new && (is_ended || !block.new.is_empty()) {
+            found.push(block);
+        }
+        if found.len() == EDITS {
+            break;
         }
     }
     found
+}
+
+/// Whether the end of the block follows within its lines.
+fn goes_on<'t>(lines: &(impl Iterator<Item = &'t str> + Clone)) -> bool {
+    let mut next = lines
+        .clone()
+        .take(LINES)
+        .take_while(|line| !begins_block(line));
+    next.any(|line| begins_with_any(line, &BEHIND))
+}
+
+/// Whether a block begins, and not the place of a conflict: `<<<<<<< HEAD`.
+fn begins_block(line: &str) -> bool {
+    begins_with_any(line, &BEFORE) && (line.contains("SEARCH") || line.contains("ORIGINAL"))
+}
+
+/// Whether a line is one of Roo's around the first version: `:start_line:5`.
+fn is_of_format(line: &str) -> bool {
+    line.starts_with(":start_line:") || line.starts_with(":end_line:") || line.trim() == "-------"
 }
 
 /// Returns what a command that applies a patch or a script of `sed` changed in its file.
@@ -312,6 +359,19 @@ mod tests {
             ["proposed an edit of oven.rs: removed `heat(180)`"]
         );
         assert!(proposed("<<<<<<< SEARCH").is_empty());
+        assert!(proposed("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x").is_empty());
+        let fenced =
+            "a.md\n<<<<<<< SEARCH\nIt is:\n=======\nIt was:\n```\nheat\n```\n>>>>>>> REPLACE";
+        assert_eq!(
+            proposed(fenced),
+            ["proposed an edit of a.md: `It is:` → `It was:`, added `heat`"]
+        );
+        let of_roo = "<<<<<<< SEARCH\n:start_line:5\n-------\nheat(180)\n=======\nheat(220)\n>>>>>>> REPLACE";
+        let arguments = serde_json::json!({"path": "a/oven.rs", "diff": of_roo});
+        assert_eq!(
+            of_call("a/oven.rs", &arguments),
+            ["edited oven.rs: `heat(180)` → `heat(220)`"]
+        );
         let of_cline = "------- SEARCH\nheat(180)\n=======\nheat(220)\n+++++++ REPLACE";
         let arguments = serde_json::json!({"path": "a/oven.rs", "diff": of_cline});
         assert_eq!(

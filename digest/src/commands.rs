@@ -18,8 +18,8 @@ pub(super) fn on_file(command: &str) -> Option<(&'static str, &str)> {
     if let Some(patched) = patched(command) {
         return Some(patched);
     }
-    if let Some(path) = written(command) {
-        return Some(("created", path));
+    if let Some(written) = written(command) {
+        return Some(written);
     }
     let command = without_viewer(command);
     if is_joined(command) {
@@ -105,7 +105,8 @@ fn without_viewer(command: &str) -> &str {
 /// Whether a command is more than one, or sends its output elsewhere, by signs that are not within quotes.
 fn is_joined(command: &str) -> bool {
     let mut quote: Option<char> = None;
-    command.chars().any(|c| match quote {
+    let mut before = ' ';
+    let is_joined = command.chars().any(|c| match quote {
         Some(open) if open == c => {
             quote = None;
             false
@@ -117,8 +118,13 @@ fn is_joined(command: &str) -> bool {
             quote = Some(c);
             false
         }
-        None => c == '\n' || JOINING.contains(&c),
-    })
+        None => {
+            let is_comment = c == '#' && before.is_whitespace();
+            before = c;
+            c == '\n' || is_comment || JOINING.contains(&c)
+        }
+    });
+    is_joined || quote.is_some()
 }
 
 /// Whether a word of `sed` is its script, the first one that is no option. On some systems, `-i` takes an ending for a
@@ -154,12 +160,16 @@ fn patched(command: &str) -> Option<(&'static str, &str)> {
 }
 
 /// Returns the file that a command writes from text within it: `cat <<'EOF' > a.py`.
-fn written(command: &str) -> Option<&str> {
+fn written(command: &str) -> Option<(&'static str, &str)> {
     let line = command.lines().next()?;
     if !line.starts_with("cat ") || !line.contains("<<") || line.contains(['|', ';', '&']) {
         return None;
     }
     let (_, behind) = line.split_once('>')?;
+    let verb = match behind.starts_with('>') {
+        true => "edited",
+        false => "created",
+    };
     let path = words(behind.trim_start_matches('>')).next()?;
     let (_, mark) = line.split_once("<<")?;
     let mark = words(mark.trim_start_matches('-')).next()?;
@@ -169,7 +179,7 @@ fn written(command: &str) -> Option<&str> {
         .skip(1)
         .skip_while(|line| line.trim() != mark);
     let is_alone = behind.skip(1).all(|line| line.trim().is_empty());
-    (is_alone && is_path(path)).then_some(path)
+    (is_alone && is_path(path)).then_some((verb, path))
 }
 
 /// Whether a word is a path, and no option, pattern, range of lines (`1,200p`) or script (`s/hot/cold/`).
@@ -283,6 +293,8 @@ mod tests {
             ("cat src/oven.rs | head src/mill.rs", None),
             ("cat src/oven.rs | grep heat", None),
             ("cat \"$(make)/oven.rs\"", None),
+            ("cat src/oven.rs # it's hot\nmake", None),
+            ("cat <<'E' >> a.py\nx\nE", Some(("edited", "a.py"))),
             ("cat a.rs b.rs", None),
             ("sed 's/a/b/' a.rs", None),
             ("make test", None),

@@ -86,9 +86,11 @@ pub(super) fn is_mentioned(line: &str) -> bool {
     last_sign(line.as_bytes()).is_some() && !is_code_of_file(line)
 }
 
-/// Whether a line is one of a listed file, or begins a block of code: `func Tide() error {`.
+/// Whether a line is one of a listed file, or declares a function: `func Tide() error {`.
 fn is_code_of_file(line: &str) -> bool {
-    is_listed(line) || line.trim_end().ends_with('{') && !begins_like_an_error(line)
+    const DECLARES: [&str; 5] = ["func ", "fn ", "function ", "def ", "class "];
+    is_listed(line)
+        || line.trim_end().ends_with('{') && DECLARES.iter().any(|word| line.contains(word))
 }
 
 /// Whether a line of `text` is `error`, as [`lines`] returns it.
@@ -113,22 +115,32 @@ fn is_listed(line: &str) -> bool {
     let line = line.trim_start();
     let word = line.split(char::is_whitespace).next().unwrap_or_default();
     let word = &word[..word.floor_char_boundary(PATH)];
+    if behind_number(line, ':').is_some_and(is_code) {
+        return !is_diagnostic(line);
+    }
+    let Some(dot) = word.find(['.', '/']) else {
+        return false;
+    };
     // Lines around a match have `-` in place of `:`.
-    let signs = word.match_indices([':', '-']);
-    let mut starts = signs.filter(|(at, _)| word[..*at].contains(['.', '/']));
-    behind_number(line).is_some_and(is_code)
-        || starts.any(|(at, _)| behind_number(&line[at + 1..]).is_some_and(is_code))
+    let signs = word[dot..].match_indices([':', '-']);
+    let mut places = signs.map(|(at, sign)| (dot + at, sign));
+    let found = places.find_map(|(at, sign)| {
+        let name = word[..at].rsplit('/').next().unwrap_or_default();
+        let is_file = name.contains('.') && !name.contains([':', '[']);
+        let sign = if sign == ":" { ':' } else { '-' };
+        let behind = behind_number(&line[at + 1..], sign)?;
+        is_file.then_some(behind)
+    });
+    found.is_some_and(is_code) && !is_diagnostic(line)
 }
 
 /// Most bytes of a path before the number of a line.
 const PATH: usize = 240;
 
-/// Returns what stands behind a number and its sign.
-fn behind_number(text: &str) -> Option<&str> {
+/// Returns what stands behind a number and this sign.
+fn behind_number(text: &str, sign: char) -> Option<&str> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let rest = rest
-        .strip_prefix([':', '-'])
-        .filter(|_| rest.len() < text.len());
+    let rest = rest.strip_prefix(sign).filter(|_| rest.len() < text.len());
     rest.filter(|rest| !rest.is_empty())
 }
 
@@ -136,6 +148,8 @@ fn behind_number(text: &str) -> Option<&str> {
 /// space there, and dates go on with a number.
 fn is_code(behind: &str) -> bool {
     !behind.starts_with(|c: char| c.is_ascii_digit())
+        // Ruby: `app.rb:3:in 'divide': divided by 0 (ZeroDivisionError)`.
+        && !behind.starts_with("in ")
         && (!behind.starts_with(' ') || behind[1..].starts_with([' ', '\t']))
 }
 
@@ -281,7 +295,7 @@ fn behind_words(text: &str) -> &str {
 
 /// Whether a line mentions errors only to say that there were none.
 pub(super) fn says_no_error(line: &str) -> bool {
-    !is_mentioned(line) && signs(line.as_bytes()).next().is_some()
+    last_sign(line.as_bytes()).is_none() && signs(line.as_bytes()).next().is_some()
 }
 
 /// Returns where the last word for an error begins.
@@ -355,6 +369,13 @@ mod tests {
             "80: error",
             "a-1.0-x.py: error: no tide",
             "lib/tide-2-1.so: error: no tide",
+            "app.rb:3:in `divide': divided by 0 (ZeroDivisionError)",
+            "tests/test_a.py::test_b[foo-1-bar] FAILED",
+            "/tmp/build-2-linux/a.c:4:1: error: x",
+            "/srv/0f3a-4123-a456-0b/a.c:4:1: error: x",
+            "docker.io/python:3-slim: error: no tide",
+            "[Error: ENOENT: no such file] {",
+            "TypeError: fetch failed {",
             "3 errors",
         ] {
             assert!(is_mentioned(reported), "{reported}");

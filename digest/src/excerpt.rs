@@ -1,6 +1,6 @@
 //! Shortens a text to what matters in it: errors, and the names that are most likely used again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::names::WeightedNames;
 use crate::{errors, scan, shares, text};
@@ -78,11 +78,17 @@ struct Selection<'p, 'a> {
 
 impl<'p, 'a> Selection<'p, 'a> {
     fn new(pieces: &'p [&'a str], found: &Found<'_>, must: Option<usize>) -> Self {
+        // What is repeated says nothing more: `# via -r requirements.in`.
+        let mut known = BTreeSet::new();
+        let mut weight_of = |index: usize, piece: &'a str| match known.insert(piece.trim()) {
+            true => weight(found, index, piece) / cost(piece) as f64,
+            false => 0.0,
+        };
         let mut valuable: Vec<(f64, usize)> = pieces
             .iter()
             .enumerate()
             .filter(|(_, piece)| !piece.trim().is_empty())
-            .map(|(index, piece)| (weight(found, index, piece) / cost(piece) as f64, index))
+            .map(|(index, piece)| (weight_of(index, piece), index))
             .collect();
         let worthless: Vec<usize> = valuable
             .extract_if(.., |(weight, _)| *weight <= 0.0)
@@ -345,6 +351,17 @@ mod tests {
                 "nothing of note stands in this line at all\n…fn carry_over() {}\n…error: total is 41\n…"
             )
         );
+    }
+
+    #[test]
+    fn a_repeated_line_is_kept_once() {
+        let line = "# via -r src/ledger.rs\n";
+        let text = format!("x\n{line}{}{line}y\n", "nothing of note\n".repeat(20));
+        let excerpt = notes()
+            .excerpt(&text, 120, Extent::Valuable)
+            .expect("a name");
+        assert_eq!(excerpt.text.matches("src/ledger.rs").count(), 1);
+        assert!(excerpt.has_all);
     }
 
     #[test]

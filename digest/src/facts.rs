@@ -171,7 +171,8 @@ pub(super) fn read(
                 let text = &*part::unwrapped(text);
                 let before = facts.len();
                 let failed = failures[index];
-                if !failed && text.len() > REPORT && said::is_reported_by(name) {
+                let is_report = || said::is_reported_by(name) && !part::is_data(text);
+                if !failed && text.len() > REPORT && is_report() {
                     facts.extend(said::of_report(text));
                     // It may tell of errors, and had none itself.
                     let evidence = Evidence::Word;
@@ -543,11 +544,11 @@ mod tests {
         };
         for agent in ["Task", "TaskOutput", "dispatch_agent"] {
             assert!(
-                matches!(&facts(agent)[..], [Fact::Reported { text, forms }] if text.starts_with("The lock") && !forms.is_empty()),
+                matches!(&facts(agent)[..], [Fact::Reported { text, forms }] if *text == report.trim() && !forms.is_empty()),
                 "{agent}"
             );
         }
-        for other in ["TaskUpdate", "cat"] {
+        for other in ["TaskUpdate", "cat", "get_agent_info", "reagent_search"] {
             assert!(facts(other).is_empty(), "{other}");
         }
     }

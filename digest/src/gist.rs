@@ -127,7 +127,10 @@ pub(super) fn is_log(said: &str) -> bool {
 
 /// Whether a text has anything but code and the names of files.
 pub(super) fn has_words(said: &str) -> bool {
-    let says = |piece: &Cow<'_, str>| piece.contains(char::is_whitespace);
+    // Scripts such as Chinese have no spaces between words.
+    let says = |piece: &Cow<'_, str>| {
+        piece.contains(|c: char| c.is_whitespace() || c.is_alphabetic() && c >= '\u{2e80}')
+    };
     pieces::of(said).iter().any(says)
 }
 

@@ -136,9 +136,11 @@ impl Notes {
                 break;
             }
             self.signs.read(part);
-            if let Part::Summary(text) = part {
-                self.is_past_unknown |= !status::is_all_unchanged(text);
-            }
+            self.is_past_unknown |= match part {
+                Part::Summary(text) => !status::is_all_unchanged(text),
+                Part::Program(text) => status::is_summary(text),
+                _ => false,
+            };
         }
         let facts = facts::read(&parts, stop, &mut self.entry_limits);
         let is_output = |part: &Part<'_>| matches!(part, Part::Output { .. });
@@ -202,11 +204,15 @@ impl Notes {
         let source = Source {
             facts: &facts,
             answer: self.answer(kept),
-            status: status::of(
-                self.facts.iter().flatten(),
-                self.work(),
-                !self.is_past_unknown,
-            ),
+            status: (!facts.is_empty())
+                .then(|| {
+                    status::of(
+                        self.facts.iter().flatten(),
+                        self.work(),
+                        !self.is_past_unknown,
+                    )
+                })
+                .flatten(),
             names: self.names.weighed(self.work()),
             kept,
             story: &story::plain(&story.text),
@@ -275,7 +281,10 @@ impl Notes {
         let heard: BTreeSet<&str> = heard.filter_map(Fact::heard).collect();
         // An earlier digest has its beginning.
         let known = |text: &str| {
-            let begins = text.trim_end_matches('…').trim_end();
+            let Some(begins) = text.strip_suffix('…').map(str::trim_end) else {
+                return heard.get(text).copied();
+            };
+            let begins = (!begins.is_empty()).then_some(begins)?;
             let next = heard
                 .range::<str, _>((Bound::Included(begins), Bound::Unbounded))
                 .next();

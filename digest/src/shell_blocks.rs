@@ -112,11 +112,17 @@ pub(super) fn without_block_that_ran<'t>(
     Cow::Owned(rest.trim_start().to_owned())
 }
 
-/// Returns the command in the first block of code of a text, if it is one of shell.
+/// Returns the command in the first block of shell of a text. Blocks of other code before it show what it is about.
 pub(super) fn command(text: &str) -> Option<&str> {
-    let (_, block) = text.split_once(FENCE)?;
-    let (block, _) = block.split_once(FENCE)?;
-    command_in(block)
+    let mut rest = text;
+    loop {
+        let (_, block) = rest.split_once(FENCE)?;
+        let (block, behind) = block.split_once(FENCE)?;
+        if let Some(command) = command_in(block) {
+            return Some(command);
+        }
+        rest = behind;
+    }
 }
 
 /// Whether any block of code of a text is a command.
@@ -183,6 +189,20 @@ mod tests {
                 _ => None,
             })
             .collect()
+    }
+
+    #[test]
+    fn the_first_block_of_shell_is_the_command_whatever_code_is_before_it() {
+        let text =
+            "It is this:\n```python\nheat = 7\n```\nSo:\n```bash\nmake heat\n```\n```sh\nls\n```";
+        assert_eq!(command(text), Some("make heat"));
+        let rest = without_block_that_ran(text, |_| true);
+        assert!(
+            rest.contains("heat = 7") && !rest.contains("make heat"),
+            "{rest}"
+        );
+        assert_eq!(command("```python\nheat = 7\n```\n```bash\nmake"), None);
+        assert_eq!(command("```"), None);
     }
 
     #[test]

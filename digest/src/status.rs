@@ -1,10 +1,11 @@
 //! Where the work stands, as far as the calls say: whether anything was changed, and whether it was checked since.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::actions::{Action, is_read_only_command};
 use super::changes;
 use super::facts::Fact;
+use super::verbs::spaced;
 use super::work::Work;
 
 /// Said of work on files if no call edited one that was there before.
@@ -15,7 +16,7 @@ const UNCHANGED: &str = "No call changed anything so far.";
 
 /// Around the command that checked last, and the files that were edited since.
 const CHECKED: &str = "Since `";
-const SINCE: &str = "` no check ran; edited since: ";
+const SINCE: &str = "` no check is known; edited since: ";
 
 /// Fewest calls of which it is worth to say that they changed nothing.
 const FEWEST: usize = 3;
@@ -49,29 +50,39 @@ const CHECKS: [&str; 22] = [
     "make",
 ];
 
-/// Programs whose other words say nothing of a check.
-const OTHERS: [&str; 12] = [
+/// Words of commands that say nothing of a check, although others do: `pip install pytest`.
+const OTHERS: [&str; 18] = [
     "git", "rm", "mv", "cp", "mkdir", "touch", "echo", "cd", "chmod", "gh", "sed", "curl",
+    "install", "add", "docker", "ls", "cat", "grep",
 ];
 
-/// Words of commands that may change files unseen.
-const EDITORS: [&str; 18] = [
-    "sed", "perl", "patch", "apply", "checkout", "restore", "reset", "stash", "merge", "mv", "rm",
-    "fmt", "format", "black", "prettier", "fix", "write", "tee",
+/// Words of checks with which they also edit.
+const EDITING: [&str; 7] = ["fix", "write", "w", "fmt", "format", "i", "update"];
+
+/// Programs that change nothing.
+const HARMLESS: [&str; 12] = [
+    "cd", "echo", "true", "false", "sleep", "export", "sort", "uniq", "cut", "diff", "date", "env",
 ];
 
-/// Beginnings of the names of scripts that may do so.
-const EDITING: [&str; 10] = [
+/// Programs that run a script, the endings of scripts, and beginnings of the names of those that may edit.
+const INTERPRETERS: [&str; 4] = ["python", "python3", "node", "ruby"];
+const SCRIPTS: [&str; 4] = [".py", ".js", ".mjs", ".rb"];
+const EDITORS: [&str; 14] = [
     "fix", "update", "modify", "patch", "apply", "edit", "rewrite", "replace", "migrate", "format",
+    "add", "insert", "remove", "change",
 ];
 
-/// Beginnings of the names of tools that only look something up.
+/// Words of `find` with which it does more than to find.
+const FIND: [&str; 6] = ["-exec", "-execdir", "-delete", "-ok", "-okdir", "-fprint"];
+
+/// First words of the names of tools that only look something up, and words with which such a name does more:
+/// `check_in`, `find_and_modify`.
 const LOOKUPS: [&str; 16] = [
     "get",
     "list",
     "search",
     "find",
-    "look",
+    "lookup",
     "read",
     "fetch",
     "query",
@@ -83,6 +94,10 @@ const LOOKUPS: [&str; 16] = [
     "describe",
     "count",
     "retrieve",
+];
+const MORE: [&str; 20] = [
+    "and", "or", "in", "out", "off", "for", "set", "update", "delete", "create", "modify",
+    "replace", "remove", "book", "cancel", "buy", "sell", "send", "insert", "write",
 ];
 
 /// Returns what is to be said of these facts, all of a conversation in their order. `knows_all` is whether none before them is
@@ -97,17 +112,25 @@ pub(super) fn of<'f>(
     let mut check: Option<&str> = None;
     // Files with the number of the fact that edited them last.
     let mut edited: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut read: BTreeSet<&str> = BTreeSet::new();
     for (number, fact) in facts.enumerate() {
-        if let Fact::Action(action) = fact {
-            calls += 1;
-            is_changed |= changes_something(action);
-            if let Some(path) = action.edited_file() {
-                edited.insert(changes::file(path), number);
-            }
+        is_changed |= matches!(fact, Fact::Changed(_));
+        let Fact::Action(action) = fact else {
+            continue;
+        };
+        calls += 1;
+        let path = action.file();
+        is_changed |= changes_something(action, work)
+            || path.is_some_and(|path| action.has_created() && read.contains(path));
+        read.extend(path);
+        if action.has_written() {
+            edited.extend(path.map(|path| (path, number)));
         }
-        if let Some(command) = command(fact).filter(|command| is_check(command)) {
+        if let Some(command) = action.command().filter(|command| is_check(command)) {
             check = Some(command);
             edited.clear();
+        } else if action.call().is_some_and(|call| is_check(&spaced(call))) {
+            check = None;
         }
     }
     if !is_changed && calls >= FEWEST {
@@ -118,10 +141,10 @@ pub(super) fn of<'f>(
         };
     }
     let check = check.filter(|_| work == Work::Coding && !edited.is_empty())?;
-    let mut edited: Vec<(usize, &str)> = edited
+    let edited = edited
         .into_iter()
-        .map(|(file, number)| (number, file))
-        .collect();
+        .map(|(path, number)| (number, changes::file(path)));
+    let mut edited: Vec<(usize, &str)> = edited.collect();
     edited.sort_unstable();
     let others = edited.len().saturating_sub(FILES);
     let files: Vec<&str> = edited[others..].iter().map(|(_, file)| *file).collect();
@@ -143,54 +166,66 @@ pub(super) fn is_all_unchanged(summary: &str) -> bool {
     lines.any(|line| line == UNEDITED || line == UNCHANGED)
 }
 
-/// Whether a call may have changed what was there before.
-pub(super) fn changes_something(action: &Action) -> bool {
-    match (action.command(), action.call()) {
-        (Some(command), _) => may_edit(command),
-        (_, Some(call)) => {
-            let tool = call.split('(').next().unwrap_or(call).to_ascii_lowercase();
-            !LOOKUPS.iter().any(|start| tool.starts_with(start))
-        }
-        _ => action.edited_file().is_some() && !action.has_created(),
+/// Whether a text that a program wrote is the summary of another program, which tells of what is not known otherwise.
+pub(super) fn is_summary(text: &str) -> bool {
+    const SIGNS: [&str; 4] = [
+        "This session is being continued",
+        "Here is a summary of",
+        "Another language model started",
+        "<state_snapshot>",
+    ];
+    SIGNS.iter().any(|sign| text.contains(sign))
+}
+
+/// Whether a call may have changed what was there before. In the service of customers, a file that was created counts.
+pub(super) fn changes_something(action: &Action, work: Work) -> bool {
+    if let Some(call) = action.call() {
+        let tool = spaced(call.split('(').next().unwrap_or(call));
+        let mut words = tool.split(|c: char| !c.is_alphanumeric());
+        let is_lookup = words.next().is_some_and(|word| LOOKUPS.contains(&word));
+        return !is_lookup || words.any(|word| MORE.contains(&word));
+    }
+    match action.command() {
+        Some(_) => action.may_edit(),
+        None => action.edited_file().is_some() && (work == Work::Service || !action.has_created()),
     }
 }
 
-/// Whether a command may have changed a file unseen. Of one that was cut, the rest may have.
-fn may_edit(command: &str) -> bool {
+/// Whether a command may change what was there before: any that is not known to change nothing.
+pub(super) fn may_edit(command: &str) -> bool {
     let command = command.replace("2>&1", "").replace("2>/dev/null", "");
-    let mut commands = command.split(['|', ';', '&']).map(str::trim);
-    commands.any(|command| {
-        let may = || {
-            let words =
-                || command.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.')));
-            words().any(|word| EDITORS.contains(&word))
-                || words().any(|word| {
-                    word.contains('.') && EDITING.iter().any(|start| word.starts_with(start))
-                })
-        };
-        command.contains(['>', '…'])
-            || command.contains("<<")
-            || !is_read_only_command(command) && may()
-    })
+    let mut commands = command.split(['|', ';', '&', '\n']).map(str::trim);
+    commands.any(|command| !is_harmless(command))
 }
 
-/// Returns the command that a fact says was run.
-fn command(fact: &Fact) -> Option<&str> {
-    match fact {
-        Fact::Action(action) => action.command().filter(|_| !action.is_read_only()),
-        Fact::Done(line) => {
-            let (command, _) = line.strip_prefix("ran `")?.rsplit_once('`')?;
-            Some(command)
-        }
-        _ => None,
+fn is_harmless(command: &str) -> bool {
+    if command.contains(['>', '…']) || command.contains("<<") {
+        return false;
     }
+    let mut words = command.split_whitespace();
+    let Some(program) = words.next() else {
+        return true;
+    };
+    if is_read_only_command(command) {
+        return program != "find" || !words.any(|word| FIND.contains(&word));
+    }
+    if INTERPRETERS.contains(&program)
+        && let Some(script) = words.clone().next()
+        && SCRIPTS.iter().any(|ending| script.ends_with(ending))
+    {
+        let name = changes::file(script);
+        return !EDITORS.iter().any(|start| name.starts_with(start));
+    }
+    let mut parts = command.split(|c: char| !c.is_ascii_alphanumeric());
+    HARMLESS.contains(&program) || is_check(command) && !parts.any(|part| EDITING.contains(&part))
 }
 
-/// Whether a command runs tests, or builds or checks the code.
+/// Whether one of several commands runs tests, or builds or checks the code.
 pub(super) fn is_check(command: &str) -> bool {
-    let mut words = command.split(|c: char| !c.is_ascii_alphanumeric());
-    let program = words.clone().next().unwrap_or_default();
-    !OTHERS.contains(&program) && words.any(|word| CHECKS.contains(&word))
+    command.split(['|', ';', '&', '\n']).any(|command| {
+        let words = || command.split(|c: char| !c.is_ascii_alphanumeric());
+        words().any(|word| CHECKS.contains(&word)) && !words().any(|word| OTHERS.contains(&word))
+    })
 }
 
 #[cfg(test)]
@@ -221,20 +256,32 @@ mod tests {
         assert_eq!(of(facts.iter(), Work::Coding, false), None);
         facts.push(ran("cat <<'E' > try.py\\nE"));
         assert_eq!(status(&facts, Work::Coding).as_deref(), Some(UNEDITED));
-        facts.push(ran("python3 try_fix.py 2>&1 | tail"));
+        facts.push(ran("cd src && python3 try_fix.py 2>&1 | tail"));
+        facts.push(ran("cargo test"));
         assert_eq!(status(&facts, Work::Coding).as_deref(), Some(UNEDITED));
         for may_edit in [
             "python3 update_a.py",
             "git apply a.diff",
+            "git revert HEAD",
             "ls > a.rs",
             "ls && rm a.rs",
+            "grep a a.rs\\nsed -i s/a/b/ a.rs",
+            "find . -name a -delete",
             "eslint --fix src",
+            "cargo fmt",
+            "cp a.rs b.rs",
             "python3 - <<E",
+            "cat <<'E' > a.rs\\nE",
         ] {
+            facts.push(call("read", r#"{"path": "a.rs"}"#));
             facts.push(ran(may_edit));
-            assert_eq!(status(&facts, Work::Coding), None, "{may_edit}");
-            facts.pop();
+            let said = status(&facts, Work::Coding);
+            assert_ne!(said.as_deref(), Some(UNEDITED), "{may_edit}");
+            facts.truncate(facts.len() - 2);
         }
+        facts.push(Fact::Changed("proposed an edit".to_owned()));
+        assert_eq!(status(&facts, Work::Coding), None);
+        facts.pop();
         facts.push(edited("a.rs"));
         assert_eq!(status(&facts, Work::Coding), None);
         assert_eq!(status(&facts[..2], Work::Coding), None);
@@ -244,23 +291,32 @@ mod tests {
     fn edits_since_the_last_check_are_named() {
         let mut facts = vec![
             edited("src/old.rs"),
-            ran("cargo test --lib"),
+            ran("mkdir -p out && cargo test --lib"),
             edited("src/a.rs"),
             edited("src/b.rs"),
             ran("git commit -m test"),
+            ran("pip install pytest"),
+            call("run_shell", r#"{"cmd": "ls", "dir_path": "tests"}"#),
             edited("src/a.rs"),
         ];
-        let since = "Since `cargo test --lib` no check ran; edited since: b.rs, a.rs";
+        let since =
+            "Since `mkdir -p out && cargo test --lib` no check is known; edited since: b.rs, a.rs";
         assert_eq!(status(&facts, Work::Coding).as_deref(), Some(since));
         assert!(is_status(since));
+        facts.push(call("run_tests", "{}"));
+        assert_eq!(status(&facts, Work::Coding), None);
+        facts.pop();
         facts.push(ran("npm run lint"));
         assert_eq!(status(&facts, Work::Coding), None);
-        let mut facts = vec![Fact::Done("ran `make` → done".to_owned())];
+        let mut facts = vec![ran("make")];
         facts.extend((0..6).map(|number| edited(&format!("{number}.rs"))));
         assert_eq!(
             status(&facts, Work::Coding).as_deref(),
-            Some("Since `make` no check ran; edited since: 2.rs, 3.rs, 4.rs, 5.rs and 2 more")
+            Some("Since `make` no check is known; edited since: 2.rs, 3.rs, 4.rs, 5.rs and 2 more")
         );
+        // What an earlier digest left out is not known.
+        facts[0] = Fact::Done("ran `make` → done".to_owned());
+        assert_eq!(status(&facts, Work::Coding), None);
     }
 
     #[test]
@@ -273,7 +329,18 @@ mod tests {
         assert_eq!(status(&facts, Work::Service).as_deref(), Some(UNCHANGED));
         assert_eq!(status(&facts, Work::Chat), None);
         assert!(is_all_unchanged(&format!("## History\n- {UNCHANGED}")));
-        facts.push(call("book_ferry", r#"{"to": "Oslo"}"#));
-        assert_eq!(status(&facts, Work::Service), None);
+        for acts in [
+            "book_ferry",
+            "check_in",
+            "findAndModify",
+            "checkout",
+            "list_for_sale",
+        ] {
+            facts.push(call(acts, r#"{"to": "Oslo"}"#));
+            assert_eq!(status(&facts, Work::Service), None, "{acts}");
+            facts.pop();
+        }
+        facts.push(call("listFerries", r#"{"to": "Oslo"}"#));
+        assert_eq!(status(&facts, Work::Service).as_deref(), Some(UNCHANGED));
     }
 }

@@ -63,20 +63,21 @@ pub(super) fn status(output: &str) -> Option<String> {
     let Value::Object(members) = serde_json::from_str::<Value>(output).ok()? else {
         return None;
     };
-    let (key, value) = members
-        .iter()
-        .find(|(key, _)| STATUS.contains(&&*key.to_ascii_lowercase()))?;
-    let value = match value {
-        Value::String(text) if text.len() <= VALUE => text.clone(),
-        Value::Bool(_) | Value::Number(_) => value.to_string(),
-        _ => return None,
-    };
-    Some(text::line(&format!("{key}={value}"), 2 * VALUE))
+    STATUS.iter().find_map(|status| {
+        let is_one = |(key, _): &(&String, &Value)| key.eq_ignore_ascii_case(status);
+        let (key, value) = members.iter().find(is_one)?;
+        let value = match value {
+            Value::String(text) if text.len() <= VALUE => text.clone(),
+            Value::Bool(_) | Value::Number(_) => value.to_string(),
+            _ => return None,
+        };
+        Some(text::line(&format!("{key}={value}"), 2 * VALUE))
+    })
 }
 
 /// Most bytes of a record of which [`status`] tells, and keys that say what became of a call.
 const RECORD: usize = 4_096;
-const STATUS: [&str; 6] = ["status", "state", "result", "success", "error", "message"];
+const STATUS: [&str; 5] = ["status", "result", "success", "error", "message"];
 
 /// Returns the values of a key in entries that fit a line. A value that was cut would look like another one.
 fn entries(key: &str, values: &[String]) -> Vec<String> {
@@ -231,6 +232,8 @@ mod tests {
     fn what_became_of_a_call_is_the_status_of_its_record() {
         let output = r#"{"trip_id": "T7", "legs": [{"status": "open"}], "Status": "cancelled"}"#;
         assert_eq!(status(output).as_deref(), Some("Status=cancelled"));
+        let output = r#"{"error": null, "state": "NY", "status": "cancelled"}"#;
+        assert_eq!(status(output).as_deref(), Some("status=cancelled"));
         assert_eq!(
             status(r#"{"success": true}"#).as_deref(),
             Some("success=true")

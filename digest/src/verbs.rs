@@ -2,13 +2,7 @@
 
 /// Verbs for what tools do, with the words in their names. The first match counts.
 const VERBS: &[(&str, &[&str])] = &[
-    (
-        "searched",
-        &["search", "grep", "find", "glob", "query", "lookup"],
-    ),
-    ("created", &["create", "new", "mkdir", "touch"]),
-    ("deleted", &["delete", "remove", "rm", "unlink"]),
-    ("moved", &["move", "rename", "mv"]),
+    // `search_replace` and `create_or_update_file` edit.
     (
         "edited",
         &[
@@ -16,6 +10,13 @@ const VERBS: &[(&str, &[&str])] = &[
             "save",
         ],
     ),
+    (
+        "searched",
+        &["search", "grep", "find", "glob", "query", "lookup"],
+    ),
+    ("created", &["create", "new", "mkdir", "touch"]),
+    ("deleted", &["delete", "remove", "rm", "unlink"]),
+    ("moved", &["move", "rename", "mv"]),
     (
         "ran",
         &[
@@ -50,15 +51,21 @@ pub(super) fn known(word: &str) -> Option<&'static str> {
         .find(|verb| *verb == word)
 }
 
-/// Returns the verb of a tool by the words of its name: `str_replace`, `readFile`, `git-log`.
-pub(super) fn verb(tool: &str) -> Option<&'static str> {
+/// Returns a name in lower case with a space before each capital: `readFile`, and what separates its words otherwise.
+pub(super) fn spaced(tool: &str) -> String {
     let mut spaced = String::with_capacity(tool.len() + 8);
     for c in tool.chars().take(80) {
-        if c.is_uppercase() {
+        if c.is_uppercase() && !spaced.is_empty() {
             spaced.push(' ');
         }
         spaced.extend(c.to_lowercase());
     }
+    spaced
+}
+
+/// Returns the verb of a tool by the words of its name: `str_replace`, `readFile`, `git-log`.
+pub(super) fn verb(tool: &str) -> Option<&'static str> {
+    let spaced = spaced(tool);
     let words: Vec<&str> = spaced.split(|c: char| !c.is_alphanumeric()).collect();
     VERBS
         .iter()
@@ -75,6 +82,8 @@ mod tests {
         for (tool, expected) in [
             ("readFile", Some("read")),
             ("str_replace_editor", Some("edited")),
+            ("search_replace", Some("edited")),
+            ("create_or_update_file", Some("edited")),
             ("git-grep", Some("searched")),
             ("mcp__shell__exec", Some("ran")),
             ("already", None),

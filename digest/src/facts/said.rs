@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Fact;
-use crate::{changes, decisions, gist, open_points, shell_blocks, text};
+use crate::{changes, decisions, gist, open_points, shell_blocks, text, verbs};
 
 /// Most bytes of what the model said with a call, and of what it thought.
 const SAID: usize = 240;
@@ -88,17 +88,28 @@ pub(super) fn of_text(text: &str, ends_turn: bool) -> Option<Fact> {
 
 /// Returns the fact of a report that the model got from another agent; `None` if it is blank.
 pub(super) fn of_report(text: &str) -> Option<Fact> {
-    let text = text::block(&text::ends(text.trim(), CONCLUSION), CONCLUSION);
+    let text = match text.len() > CONCLUSION {
+        true => Cow::Owned(text::ends(text.trim(), CONCLUSION)),
+        false => Cow::Borrowed(text),
+    };
+    let text = text::block(&text, CONCLUSION);
     (!text.is_empty()).then(|| Fact::Reported {
         forms: gist::forms(&text),
         text,
     })
 }
 
-/// Whether what a tool returns is a report by another agent, by its name.
+/// Whether what a tool returns is a report by another agent, by its name: `Task`, `dispatch_agent`.
 pub(super) fn is_reported_by(tool: &str) -> bool {
-    let tool = tool.to_ascii_lowercase();
-    tool == "task" || tool == "taskoutput" || tool.contains("agent")
+    const OTHER: [&str; 5] = ["get", "list", "set", "user", "update"];
+    let tool = verbs::spaced(tool);
+    let words: Vec<&str> = tool.split(|c: char| !c.is_alphanumeric()).collect();
+    let is_agents = words
+        .iter()
+        .any(|word| matches!(*word, "agent" | "subagent" | "agents"));
+    words == ["task"]
+        || words == ["task", "output"]
+        || is_agents && !words.iter().any(|word| OTHER.contains(word))
 }
 
 /// Returns a text without the label that models which think aloud put before their thoughts.

@@ -177,6 +177,9 @@ impl Choice {
             let next = programs.partition_point(|program| program.end <= at);
             programs.get(next).is_none_or(|program| at < program.start)
         };
+        let section = first_section(&body.text);
+        let is_own_section = programs.first().is_none_or(|first| section <= first.start);
+        let section = if is_own_section { section } else { 0 };
         let rules = rules_in(&body.text).into_iter();
         let rules = rules
             .map(|rule| (rule.start, rule.end))
@@ -196,7 +199,7 @@ impl Choice {
             programs,
             own,
             ends: ENDS_OF_MESSAGE,
-            section: first_section(&body.text),
+            section,
         }
     }
 
@@ -228,7 +231,8 @@ impl Choice {
         // First and last lines get what the lines between them do not use.
         let used = used(&lines);
         let more = left.saturating_sub(used + 2 * gaps::LENGTH);
-        let of_section = self.section.saturating_sub(share(self.ends)).min(more);
+        let of_section = self.section.saturating_sub(share(self.ends));
+        let of_section = if of_section <= more { of_section } else { 0 };
         let of_first = of_section.max(more / 2);
         let first = front(body, share(self.ends) + of_first);
         let last = first.max(back(body, share(self.ends) + more - of_first));
@@ -268,7 +272,8 @@ fn first_section(text: &str) -> usize {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         let tag = format!("</{name}>");
         let end = text.find(&tag)? + tag.len();
-        name.chars().all(is_name).then_some(end)
+        let is_one_of_several = !text[end..].trim().is_empty();
+        (is_one_of_several && name.chars().all(is_name)).then_some(end)
     };
     end().unwrap_or(0)
 }
@@ -407,7 +412,15 @@ mod tests {
         assert!(shown(&text).contains("Mend the sluice.\n</task>"));
         let untagged = text.replace("<task>", "Task:");
         assert!(!shown(&untagged).contains("Mend the sluice."));
-        for text in ["", "<", "<a>", "<a b>x</a b>", "< a>x</ a>", "x<a></a>"] {
+        for text in [
+            "",
+            "<",
+            "<a>",
+            "<a>x</a>\n",
+            "<a b>x</a b>",
+            "< a>x</ a>",
+            "x<a></a>",
+        ] {
             assert_eq!(first_section(text), 0, "{text}");
         }
         assert_eq!(first_section("\n<a_b>x</a_b>y"), 13);
