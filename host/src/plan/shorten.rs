@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn the_section_that_a_template_begins_with_comes_before_its_end() {
-        let how = "Look at it, think, and then do one thing at a time.\n".repeat(40);
+        let how = "The tide is low and the quay is dry today.\n".repeat(40);
         let task = "The quay is wet.\n".repeat(20);
         let text = format!("<task>\n{task}Mend the sluice.\n</task>\n<how>\n{how}</how>\n");
         let shown = |text: &str| {

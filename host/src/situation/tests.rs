@@ -2,6 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::plan::Plan;
+use crate::request::MIN_UNPROTECTED_TOKENS;
 use crate::shortening::LEAST_TOKENS;
 use crate::strategy::Strategy;
 use crate::verify::accept;
@@ -120,7 +121,7 @@ fn unseen_output_leaves_others_their_share() {
         let reserve = if budget >= protected {
             free / 8
         } else {
-            free / 2
+            (free / 2).max(free.min(MIN_UNPROTECTED_TOKENS))
         };
         let expected = LEAST_TOKENS + free - reserve.min(others);
         let found = within(&conversation, budget).shortening.cap();
