@@ -633,9 +633,9 @@ async fn an_open_loop_that_is_asked_to_lose_its_thinking_is_compacted() {
         assert_good(&conversation, &compaction, host());
         let after: Value = serde_json::from_str(compaction.document()).expect("JSON");
         let mut messages = after["messages"].as_array().expect("messages").iter();
-        let first = messages.find(|message| message["role"] == "assistant");
-        let first = first.expect("the newest step stays");
-        let begins_with_thinking = first["content"][0]["type"] == "thinking";
+        let last = messages.rfind(|message| message["role"] == "assistant");
+        let last = last.expect("the newest step stays");
+        let begins_with_thinking = last["content"][0]["type"] == "thinking";
         assert_eq!(begins_with_thinking, !loses_thinking, "{model}");
     }
 }

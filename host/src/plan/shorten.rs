@@ -272,6 +272,8 @@ fn first_section(text: &str) -> usize {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         let tag = format!("</{name}>");
         let end = text.find(&tag)? + tag.len();
+        // First lines are cut at line breaks.
+        let end = end + usize::from(text[end..].starts_with('\n'));
         let is_one_of_several = !text[end..].trim().is_empty();
         (is_one_of_several && name.chars().all(is_name)).then_some(end)
     };
