@@ -76,7 +76,7 @@ pub(super) fn proposed(text: &str) -> Vec<String> {
             None => format!("{PROPOSED}: {change}"),
         })
     });
-    lines.take(EDITS).collect()
+    lines.collect()
 }
 
 /// Whether a text has only code, and edits in it.
@@ -92,7 +92,7 @@ fn begins_with_any(line: &str, starts: &[&str]) -> bool {
     starts.iter().any(|start| line.starts_with(start))
 }
 
-/// What such a line begins with.
+/// The beginning of a line about an edit that a text proposes.
 const PROPOSED: &str = "proposed an edit";
 
 /// What the lines begin with before the first version of what an edit replaces, between the two, and behind them: in text of
@@ -114,7 +114,7 @@ impl Block<'_> {
     }
 }
 
-/// Returns the blocks in a text, of which the last one may have no end.
+/// Returns the first [`EDITS`] blocks of a text. The last one may have no end.
 fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut found = Vec::new();
     let mut lines = text.lines().peekable();

@@ -164,7 +164,7 @@ struct Reader<'t> {
     has_no_purpose: bool,
 }
 
-/// Whether a comment may say what a file is for, in words, and not under which licence it is.
+/// Whether a comment may describe the purpose of its file, and is not about a licence.
 fn says_purpose(comment: &str) -> bool {
     const OTHER: [&str; 5] = ["copyright", "licen", "spdx", "generated", "===="];
     let lower = comment.to_ascii_lowercase();

@@ -76,7 +76,7 @@ pub(super) fn of_text(text: &str, ends_turn: bool) -> Option<Fact> {
         false => text,
     };
     let text = text::block(&text, CONCLUSION);
-    // What an edit replaces is told by itself.
+    // The digest has an entry of its own for the edit.
     let says_nothing = text.is_empty() || changes::is_edit_alone(&text);
     (!says_nothing).then(|| Fact::Said {
         forms: gist::forms(&text),

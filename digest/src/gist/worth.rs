@@ -67,7 +67,7 @@ fn is_guess(piece: &str) -> bool {
     STARTS.iter().any(|start| piece.starts_with(start))
 }
 
-/// Whether a piece says something in words, and is not code or the output of a program.
+/// Whether a piece is prose, and not code or the output of a program.
 pub(super) fn is_prose(piece: &str) -> bool {
     let is_of_program = piece.starts_with(['#', '<', '>', '{', '}', '@'])
         || piece.starts_with("File \"")
