@@ -83,6 +83,7 @@ impl<'a> Candidates<'a> {
             _ => newest_conclusions(facts),
         };
         let newest = newest_error(facts).map(|(place, _)| place);
+        let newest_values = newest_values(facts).filter(|_| work == Work::Service);
         let is_kept =
             |(_, fact): &(usize, &Fact)| matches!(fact, Fact::Heard(_) | Fact::Mentioned(_));
         let mut mentions = BTreeSet::new();
@@ -121,6 +122,7 @@ impl<'a> Candidates<'a> {
                 Fact::Rule(strength, rule) => {
                     let worth = match strength {
                         Strength::Rule => weights::RULE,
+                        Strength::Remark if work == Work::Service => weights::REMARK_IN_SERVICE,
                         Strength::Wish | Strength::Remark => weights::WISH,
                     };
                     add(strength.section(), place, rule.into(), worth);
@@ -250,8 +252,15 @@ impl<'a> Candidates<'a> {
                 Fact::Error { .. } => {}
                 Fact::Value { .. } if outdated.contains(&place) => {}
                 Fact::Value { number, line, .. } => {
-                    let worth = if *number == 0 { weights::VALUES } else { 0.0 };
-                    add(Section::Values, place, line.into(), own(worth));
+                    let is_newest = newest_values.is_some_and(|first| place >= first);
+                    let worth = match *number {
+                        number if is_newest && number < weights::LINES_OF_NEWEST => {
+                            weights::NEWEST_VALUES
+                        }
+                        0 => own(weights::VALUES),
+                        _ => 0.0,
+                    };
+                    add(Section::Values, place, line.into(), worth);
                 }
                 Fact::Open(line) => {
                     let worth = weights::OPEN * aged(place, 0.0) * telling(line);
@@ -433,6 +442,12 @@ impl Statements {
 
 /// What is written behind a statement that a later one corrects.
 const CORRECTED: &str = " (corrected later)";
+
+/// Returns the place of the first values of the newest record.
+fn newest_values(facts: &[(usize, &Fact)]) -> Option<usize> {
+    let mut newest = facts.iter().rev();
+    newest.find_map(|(place, fact)| matches!(fact, Fact::Value { number: 0, .. }).then_some(*place))
+}
 
 /// Returns the places of the newest conclusion, of the newest one that ended a turn, and of the last one before the newest
 /// request.

@@ -86,11 +86,38 @@ pub(super) fn is_mentioned(line: &str) -> bool {
     last_sign(line.as_bytes()).is_some() && !is_code_of_file(line)
 }
 
-/// Whether a line is one of a listed file, or declares a function: `func Tide() error {`.
+/// Whether a line is one of a listed file, declares a function (`func Tide() error {`), or is a statement of source code:
+/// `return fmt.Errorf("no tide")`.
 fn is_code_of_file(line: &str) -> bool {
     const DECLARES: [&str; 5] = ["func ", "fn ", "function ", "def ", "class "];
     is_listed(line)
         || line.trim_end().ends_with('{') && DECLARES.iter().any(|word| line.contains(word))
+        || is_statement(line)
+}
+
+/// Whether a line is a statement of source code by how it begins: a keyword, or a variable to which a call is assigned.
+fn is_statement(line: &str) -> bool {
+    const KEYWORDS: [&str; 8] = [
+        "//", "const ", "let ", "var ", "return ", "throw ", "import ", "} ",
+    ];
+    const BRANCHES: [&str; 7] = [
+        "if ", "elif ", "else if ", "except ", "catch ", "while ", "for ",
+    ];
+    let line = line.trim();
+    let branches = BRANCHES.iter().any(|word| line.starts_with(word));
+    if branches && line.ends_with(['{', ':', '(', ')']) {
+        return true;
+    }
+    if KEYWORDS.iter().any(|word| line.starts_with(word)) {
+        return line.contains(['(', '{', '=', ';']);
+    }
+    let assigned = line.split_once(" := ").or_else(|| line.split_once(" = "));
+    let is_of_variable = |c: char| c.is_ascii_alphanumeric() || "_.,[] ".contains(c);
+    assigned.is_some_and(|(variable, value)| {
+        variable.split(' ').count() <= 2
+            && variable.chars().all(is_of_variable)
+            && value.contains('(')
+    })
 }
 
 /// Whether a line of `text` is `error`, as [`lines`] returns it.
@@ -117,6 +144,12 @@ fn is_listed(line: &str) -> bool {
     let word = &word[..word.floor_char_boundary(PATH)];
     if behind_number(line, ':').is_some_and(is_code) {
         return !is_diagnostic(line);
+    }
+    // Of lines around a match only the indented ones are told from dates and names.
+    if behind_number(line, '-')
+        .is_some_and(|behind| behind.starts_with(['\t', ' ']) && is_code(behind))
+    {
+        return true;
     }
     let Some(dot) = word.find(['.', '/']) else {
         return false;
@@ -188,17 +221,40 @@ pub(super) fn begins_like_an_error(line: &str) -> bool {
         return false;
     }
     // `KeyError: 'id'`, `a.rs:4:1: error: …`, `test sums ... FAILED`, `assertion failed: …`.
-    [
-        "error: ",
-        "exception: ",
-        "fatal: ",
-        "failed: ",
-        "panicked at",
-    ]
-    .iter()
-    .any(|sign| lower.contains(sign))
+    is_named(line)
+        || [
+            "error: ",
+            "exception: ",
+            "fatal: ",
+            "failed: ",
+            "panicked at",
+        ]
+        .iter()
+        .any(|sign| lower.contains(sign))
         || line.contains("FAILED")
         || line.contains("ERROR")
+}
+
+/// Whether a line begins with the full name of a class and says something of it, as traces of Python and Java end:
+/// `quay.berths.NoBerth: all are taken`.
+fn is_named(line: &str) -> bool {
+    let Some((name, _)) = line.split_once(": ") else {
+        return false;
+    };
+    let Some((module, class)) = name.rsplit_once('.') else {
+        return false;
+    };
+    let is_word = |word: &str| {
+        let begins = word.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+        begins
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    module.split('.').all(is_word)
+        && class.starts_with(|c: char| c.is_ascii_uppercase())
+        && class.contains(|c: char| c.is_ascii_lowercase())
+        && class.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Whether a line is what compilers and linters say of a place in a file: `src/a.rs:4:1: E226 missing space`.
@@ -354,6 +410,12 @@ mod tests {
             "src/tide.go:80:func Tide() error {",
             "src/tide.go:80:\tTide() error",
             "src/low-tide.go-81-\t\treturn fmt.Errorf(\"no tide\")",
+            "154-\t\treturn fmt.Errorf(\"failed to moor: %w\", err)",
+            "        line = str(line, errors=\"replace\")",
+            "    return fail(`Failed to moor: ${error.message}`);",
+            "err := errors.New(\"no tide\")",
+            "      if (tideError) {",
+            "    except NoTideError as error:",
         ] {
             assert!(!is_mentioned(listed), "{listed}");
             assert!(lines(listed).is_empty(), "{listed}");
@@ -377,6 +439,9 @@ mod tests {
             "[Error: ENOENT: no such file] {",
             "TypeError: fetch failed {",
             "3 errors",
+            "154-a failed",
+            "return code 2: error",
+            "state = failed",
         ] {
             assert!(is_mentioned(reported), "{reported}");
         }
@@ -447,6 +512,7 @@ mod tests {
             "src/a.rs:4:1: error: expected `;`",
             "assertion failed: total is 41",
             "bench/tide.py:399:58: E226 missing whitespace around operator",
+            "quay.berths.NoBerth: [Wanted('a<2')]",
         ] {
             assert!(begins_like_an_error(error), "{error}");
         }
@@ -460,6 +526,8 @@ mod tests {
             "src/tide.rs:12:9:    let tide = 1;",
             "src/tide.rs:12:1: let tide = 1;",
             "07:14:31: the tide rises",
+            "README.md: the tide rises",
+            "quay.moor: the tide rises",
         ] {
             assert!(!begins_like_an_error(code), "{code}");
         }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::names::WeightedNames;
+use crate::traces::Traces;
 use crate::{errors, scan, shares, text};
 
 /// Marks left-out lines.
@@ -235,7 +236,12 @@ impl<'a> Found<'a> {
         };
         // By index among all names of the conversation.
         let mut known: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut traces = Traces::default();
         for (number, piece) in pieces.iter().enumerate() {
+            if traces.is_of_library(piece) {
+                found.ends.push(found.in_pieces.len());
+                continue;
+            }
             for text in scan::names(piece) {
                 let Some(index) = weighed.index(text) else {
                     continue;
@@ -312,6 +318,9 @@ fn split_line(line: &str, whole: bool) -> impl Iterator<Item = &str> {
         length if length <= LONG => LONG,
         _ => PIECE,
     };
+    // What an error says first stays together.
+    let is_error = line.len() > whole && errors::begins_like_an_error(head(line, LONG));
+    let mut most = if is_error { LONG } else { PIECE };
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
@@ -319,12 +328,16 @@ fn split_line(line: &str, whole: bool) -> impl Iterator<Item = &str> {
         if rest.len() <= whole {
             return Some(std::mem::take(&mut rest));
         }
-        let head = &rest[..rest.floor_char_boundary(PIECE)];
+        let head = head(rest, std::mem::replace(&mut most, PIECE));
         let end = head.rfind([',', ' ', ';']).map_or(head.len(), |at| at + 1);
         let (piece, behind) = rest.split_at(end);
         rest = behind;
         Some(piece)
     })
+}
+
+fn head(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
 }
 
 #[cfg(test)]
@@ -351,6 +364,24 @@ mod tests {
                 "nothing of note stands in this line at all\n…fn carry_over() {}\n…error: total is 41\n…"
             )
         );
+    }
+
+    #[test]
+    fn of_a_trace_the_frames_of_libraries_are_left_out_first() {
+        let frame =
+            |file: &str| format!("  File \"{file}\", line 3, in carry_over\n    carry_over()\n");
+        let library = frame("/venv/lib/python3.12/site-packages/src/ledger.py").repeat(3);
+        let cause = format!("quay.NoBerth: [{}]", "Wanted('berth<7'), ".repeat(40));
+        let own = frame("/quay/src/ledger.rs");
+        let text = format!("Traceback (most recent call last):\n{library}{own}{library}{cause}\n");
+        let excerpt = notes().excerpt(&text, 500, Extent::Valuable);
+        let excerpt = excerpt.expect("an error").text;
+        assert!(excerpt.contains("/quay/src/ledger.rs"), "{excerpt}");
+        assert!(
+            excerpt.contains("quay.NoBerth: [Wanted('berth<7'), Wanted("),
+            "{excerpt}"
+        );
+        assert!(!excerpt.contains("site-packages"), "{excerpt}");
     }
 
     #[test]

@@ -287,6 +287,22 @@ mod tests {
     }
 
     #[test]
+    fn of_a_log_errors_have_their_beginning_and_frames_of_libraries_are_left_out() {
+        let said = format!(
+            "Traceback (most recent call last):\n  File \"/venv/site-packages/tide.py\", line 3, in run\n    return tide()\nquay.NoBerth: [{}]\nThe above was the cause.",
+            "Wanted('berth<7'), ".repeat(40)
+        );
+        let pieces = pieces::of(&said);
+        assert_eq!(pieces.len(), 3, "{pieces:?}");
+        assert!(pieces[1].starts_with("quay.NoBerth: [Wanted('berth<7')"));
+        assert!(
+            pieces[1].len() < 200 && pieces[1].ends_with('…'),
+            "{}",
+            pieces[1]
+        );
+    }
+
+    #[test]
     fn a_line_that_announces_code_has_its_first_lines() {
         let said = "The name is made up in the sidebar:\n```ts\nconst user = {\n  name: given || \"Guest\",\n  mail: \"-\",\n  more: \"of this, and of that, and of this, and of that\",\n};\n```\nLet me see:\n```\n```\nIt is done.";
         assert_eq!(

@@ -59,6 +59,7 @@ mod story;
 #[cfg(test)]
 mod tests;
 mod text;
+mod traces;
 mod values;
 mod verbs;
 mod weights;

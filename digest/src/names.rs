@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::gist;
 use crate::name_index::NameIndex;
 use crate::part::{self, Part};
 use crate::scan;
 use crate::shares;
 use crate::text;
+use crate::traces;
 use crate::weights;
 use crate::work::Work;
 
@@ -107,7 +109,8 @@ impl Names {
                     let command = crate::shell_blocks::command(text);
                     self.proposed = command
                         .map(|command| self.label(&crate::actions::label_of_command(command)));
-                    (text, self.label("the assistant"), true)
+                    // Of some programs, a log holds what others printed as texts of the model.
+                    (text, self.label("the assistant"), !gist::is_log(text))
                 }
                 Part::Summary(text) => {
                     self.read_summary(unit, text, stop);
@@ -265,6 +268,14 @@ fn is_line_of_file(name: &str) -> bool {
         && end.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
+/// Whether a name is a hash of a whole content, as addresses of packages and lock files have.
+fn is_long_hash(name: &str) -> bool {
+    name.len() > HASH && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Characters of the name of a commit, the longest hash that agents use.
+const HASH: usize = 40;
+
 impl<'a> WeightedNames<'a> {
     /// Returns the names that are neither in a `kept` unit nor in the text `said`, those first that are most
     /// likely to be used again for their length.
@@ -314,6 +325,10 @@ impl<'a> WeightedNames<'a> {
     }
 
     fn weight_of(&self, name: &Name) -> f64 {
+        let is_printed = self.work == Work::Coding && !name.is_used;
+        if is_printed && (is_long_hash(&name.text) || traces::is_of_library(&name.text)) {
+            return 0.0;
+        }
         let units = self.names.units;
         let age = (units - name.last as usize) as f64 / units.max(1) as f64;
         let times = f64::from(name.times) / f64::from(name.fewest_names.max(1));
@@ -441,6 +456,25 @@ mod tests {
         ] {
             assert!(!is_line_of_file(name), "{name}");
         }
+    }
+
+    #[test]
+    fn what_only_a_program_printed_of_libraries_and_packages_is_worth_nothing() {
+        let hash = "af30c8afcdbee5d4ee4b89e366bd7c20ab8b07e7b5acb30e";
+        let library = "/venv/lib/python3.12/site-packages/tide/ebb.py";
+        let worths = |used: bool| {
+            let mut names = Names::default();
+            let text = format!("{hash} {library}");
+            let part = match used {
+                true => Part::User(text.into()),
+                false => output(text),
+            };
+            names.read(0, &[part], &|| false);
+            let weighed = names.weighed(Work::Coding);
+            [hash, library].map(|name| weighed.index(name).map(|index| weighed.weight(index) > 0.0))
+        };
+        assert_eq!(worths(false), [Some(false); 2]);
+        assert_eq!(worths(true), [Some(true); 2]);
     }
 
     #[test]

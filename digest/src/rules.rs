@@ -71,11 +71,32 @@ pub(super) fn strength(sentence: &str) -> Option<Strength> {
     });
     let asks = || words(sentence).any(|word| ASKING.iter().any(|known| is_same(known, word)));
     Some(match found {
-        Strength::Rule if is_own && !asks() => Strength::Remark,
+        Strength::Rule if (is_own || is_only_own(sentence)) && !asks() => Strength::Remark,
         Strength::Rule if sentence.starts_with('<') => Strength::Wish,
         found => found,
     })
 }
+
+/// Whether the speakers say of themselves all that makes a sentence a rule: `It is Mira's, but I don't have her number.`
+fn is_only_own(sentence: &str) -> bool {
+    let mut others = String::new();
+    let mut rest = words(sentence).peekable();
+    let mut is_own = false;
+    while let Some(word) = rest.next() {
+        let negates = |word: &&str| OWN.iter().any(|known| is_same(known, word));
+        if is_same("i", word) && rest.next_if(negates).is_some() {
+            is_own = true;
+            rest.next_if(|word| is_same("not", word));
+        } else {
+            others.push_str(word);
+            others.push(' ');
+        }
+    }
+    is_own && strength_of_words(&others) != Some(Strength::Rule)
+}
+
+/// Words that make a sentence about the speaker negative; `do` with a `not`.
+const OWN: [&str; 3] = ["don't", "do", "never"];
 
 /// Returns a sentence without the words that only begin it: `ok, i think` is `i think`.
 fn without_interjections(mut sentence: &str) -> &str {
@@ -311,8 +332,21 @@ mod tests {
         for remark in [
             "alright, i think there's only one left",
             "Ok, there is only one berth.",
+            "Sure, my card is MC-7, but I don't have the number of the berth.",
+            "It was there yesterday, I do not know more.",
         ] {
             assert_eq!(strength(remark), Some(Strength::Remark), "{remark}");
+        }
+    }
+
+    #[test]
+    fn what_speakers_say_of_themselves_leaves_other_rules() {
+        for rule in [
+            "It is mine, I don't mind, but never touch main.",
+            "Moor it there, and I don't want it moved.",
+            "If I don't answer, do not sail.",
+        ] {
+            assert_eq!(strength(rule), Some(Strength::Rule), "{rule}");
         }
     }
 

@@ -141,6 +141,9 @@ impl<'a> Chunk<'a> {
         if whole.contains('-') && is_id(whole) {
             return Found::One(whole);
         }
+        if let Some(date) = date_of_time(whole) {
+            return Found::One(date);
+        }
         Found::Many(whole)
     }
 }
@@ -206,6 +209,18 @@ fn address(chunk: &str) -> Option<&str> {
     (!name.is_empty() && host.contains('.') && chunk.len() <= LONGEST).then_some(chunk)
 }
 
+/// Returns the date of a chunk that is a point in time: `2024-05-17T06:33:04`.
+fn date_of_time(chunk: &str) -> Option<&str> {
+    const DATE: usize = 10;
+    let date = chunk.get(..DATE)?;
+    let is_date = |(at, byte): (usize, u8)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    (date.bytes().enumerate().all(is_date) && chunk.as_bytes().get(DATE) == Some(&b'T'))
+        .then_some(date)
+}
+
 /// Whether a chunk is a file name, by its ending.
 fn file(chunk: &str) -> bool {
     const ENDINGS: [&str; 32] = [
@@ -269,7 +284,7 @@ mod tests {
     fn ids_stay_whole() {
         assert_eq!(
             found(
-                "order #W88-1 of mia_li_3668 on 2024-05-17, card-991, a3f9c01; mia@post.example, HAT123"
+                "order #W88-1 of mia_li_3668 on 2024-05-17, card-991, a3f9c01; mia@post.example, HAT123 at 2024-05-14T06:33:04"
             ),
             [
                 "W88-1",
@@ -278,7 +293,8 @@ mod tests {
                 "card-991",
                 "a3f9c01",
                 "mia@post.example",
-                "HAT123"
+                "HAT123",
+                "2024-05-14"
             ]
         );
     }

@@ -60,8 +60,9 @@ const OTHERS: [&str; 18] = [
 const EDITING: [&str; 7] = ["fix", "write", "w", "fmt", "format", "i", "update"];
 
 /// Programs that change nothing.
-const HARMLESS: [&str; 12] = [
+const HARMLESS: [&str; 14] = [
     "cd", "echo", "true", "false", "sleep", "export", "sort", "uniq", "cut", "diff", "date", "env",
+    "mkdir", "touch",
 ];
 
 /// Programs that run a script, the endings of scripts, and beginnings of the names of those that may edit.
@@ -100,6 +101,14 @@ const MORE: [&str; 20] = [
     "replace", "remove", "book", "cancel", "buy", "sell", "send", "insert", "write",
 ];
 
+/// Words with which statements of SQL write, and those that follow them.
+const WRITING: [&str; 8] = [
+    "insert", "delete", "drop", "alter", "create", "truncate", "merge", "replace",
+];
+const BEHIND_WRITING: [&str; 8] = [
+    "into", "from", "table", "index", "view", "database", "schema", "column",
+];
+
 /// Returns what is to be said of these facts, all of a conversation in their order. `knows_all` is whether none before them is
 /// missing.
 pub(super) fn of<'f>(
@@ -113,6 +122,7 @@ pub(super) fn of<'f>(
     // Files with the number of the fact that edited them last.
     let mut edited: BTreeMap<&str, usize> = BTreeMap::new();
     let mut read: BTreeSet<&str> = BTreeSet::new();
+    let mut created: BTreeSet<&str> = BTreeSet::new();
     for (number, fact) in facts.enumerate() {
         is_changed |= matches!(fact, Fact::Changed(_));
         let Fact::Action(action) = fact else {
@@ -120,9 +130,15 @@ pub(super) fn of<'f>(
         };
         calls += 1;
         let path = action.file();
-        is_changed |= changes_something(action, work)
-            || path.is_some_and(|path| action.has_created() && read.contains(path));
-        read.extend(path);
+        let is_overwritten = || path.is_some_and(|path| read.contains(path));
+        if action.has_created() && !is_overwritten() {
+            created.extend(path);
+        }
+        let is_own = work == Work::Coding && path.is_some_and(|path| created.contains(path));
+        is_changed |=
+            !is_own && changes_something(action, work) || action.has_created() && is_overwritten();
+        // What was created may be read and written again.
+        read.extend(path.filter(|path| !created.contains(path)));
         if action.has_written() {
             edited.extend(path.map(|path| (path, number)));
         }
@@ -183,12 +199,23 @@ pub(super) fn changes_something(action: &Action, work: Work) -> bool {
         let tool = spaced(call.split('(').next().unwrap_or(call));
         let mut words = tool.split(|c: char| !c.is_alphanumeric());
         let is_lookup = words.next().is_some_and(|word| LOOKUPS.contains(&word));
-        return !is_lookup || words.any(|word| MORE.contains(&word));
+        return !is_lookup || words.any(|word| MORE.contains(&word)) || writes_to_database(call);
     }
     match action.command() {
         Some(_) => action.may_edit(),
         None => action.edited_file().is_some() && (work == Work::Service || !action.has_created()),
     }
+}
+
+/// Whether a call has a statement of SQL that writes: `query(sql=DELETE FROM berths)`.
+fn writes_to_database(call: &str) -> bool {
+    let words = || call.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let is_any = |word: &str, of: &[&str]| of.iter().any(|known| known.eq_ignore_ascii_case(word));
+    words().zip(words().skip(1)).any(|(word, next)| {
+        is_any(word, &WRITING) && is_any(next, &BEHIND_WRITING)
+            // Before the name of a table.
+            || word == "UPDATE"
+    })
 }
 
 /// Whether a command may change what was there before: any that is not known to change nothing.
@@ -272,6 +299,7 @@ mod tests {
             "cp a.rs b.rs",
             "python3 - <<E",
             "cat <<'E' > a.rs\\nE",
+            "sed -i s/a/b/ a.rs",
         ] {
             facts.push(call("read", r#"{"path": "a.rs"}"#));
             facts.push(ran(may_edit));
@@ -279,6 +307,11 @@ mod tests {
             assert_ne!(said.as_deref(), Some(UNEDITED), "{may_edit}");
             facts.truncate(facts.len() - 2);
         }
+        // What was created may be edited.
+        facts.push(ran("mkdir out && touch out/b.rs"));
+        facts.push(ran("sed -i s/a/b/ try.py"));
+        assert_eq!(status(&facts, Work::Coding).as_deref(), Some(UNEDITED));
+        facts.truncate(facts.len() - 2);
         facts.push(Fact::Changed("proposed an edit".to_owned()));
         assert_eq!(status(&facts, Work::Coding), None);
         facts.pop();
@@ -340,6 +373,12 @@ mod tests {
             assert_eq!(status(&facts, Work::Service), None, "{acts}");
             facts.pop();
         }
+        for sql in ["delete from trips", "UPDATE trips SET to = 7"] {
+            facts.push(call("query", &format!(r#"{{"sql": "{sql}"}}"#)));
+            assert_eq!(status(&facts, Work::Service), None, "{sql}");
+            facts.pop();
+        }
+        facts.push(call("query", r#"{"sql": "select * from trips"}"#));
         facts.push(call("listFerries", r#"{"to": "Oslo"}"#));
         assert_eq!(status(&facts, Work::Service).as_deref(), Some(UNCHANGED));
     }

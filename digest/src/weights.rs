@@ -19,6 +19,10 @@ pub(crate) const LISTED: f64 = 0.7;
 /// The same for a name that is listed behind what was done with the file, or by the command, in which it was.
 pub(crate) const ATTACHED: f64 = 1.0;
 
+/// The same in the service of customers, where a value says nothing without its key (`values.rs`).
+pub(crate) const VALUE_ATTACHED: f64 = 0.6;
+pub(crate) const VALUE_LISTED: f64 = 0.5;
+
 /// Least worth of an entry per token. Anything below is filler, and the tokens are better left to the window.
 pub(crate) const LEAST: f64 = 0.000_5;
 
@@ -50,6 +54,9 @@ pub(crate) const REST_OF_ANSWERED: f64 = 0.7;
 /// Of a rule, and of a wish.
 pub(crate) const RULE: f64 = 4.0;
 pub(crate) const WISH: f64 = 1.5;
+
+/// Of what customers say of themselves with the words of a rule.
+pub(crate) const REMARK_IN_SERVICE: f64 = 4.0;
 
 /// Of an action that changed something, of a command that may have, of a call, and of one that only read.
 pub(crate) const CHANGE: f64 = 4.0;
@@ -127,8 +134,14 @@ pub(crate) const FINISHED_TASK: f64 = 0.4;
 /// Of an open point. Old ones are mostly settled, so their weight falls to nothing.
 pub(crate) const OPEN: f64 = 1.0;
 
-/// Of values in an output, and of a line of an earlier summary.
+/// Of values in an output.
 pub(crate) const VALUES: f64 = 0.1;
+
+/// The same of the first lines of the newest record, in the service of customers, and how many these are.
+pub(crate) const NEWEST_VALUES: f64 = 2.5;
+pub(crate) const LINES_OF_NEWEST: usize = 3;
+
+/// Of a line of an earlier summary.
 pub(crate) const EARLIER: f64 = 1.0;
 
 /// Of a statement of the user in a conversation without tools, times the probability that it is one; below the

@@ -7,7 +7,7 @@ use crate::actions::Action;
 use crate::names::{LostName, SHOWN, WeightedNames};
 use crate::section::Section;
 use crate::writer::Writer;
-use crate::{shares, weights};
+use crate::{Work, shares, weights};
 
 /// Bytes between two names of a list.
 const BETWEEN: usize = 2;
@@ -47,9 +47,12 @@ impl<'l, 'a> Listing<'l, 'a> {
         while let Some((first, others)) = self.next.split_first() {
             let worth = worths.of_name(first.index);
             if worth > 0.0 {
-                let share = match self.actions.contains(&first.label) {
-                    true => weights::ATTACHED,
-                    false => weights::LISTED,
+                let is_attached = self.actions.contains(&first.label);
+                let share = match (is_attached, self.names.work) {
+                    (true, Work::Service) => weights::VALUE_ATTACHED,
+                    (false, Work::Service) => weights::VALUE_LISTED,
+                    (true, _) => weights::ATTACHED,
+                    (false, _) => weights::LISTED,
                 };
                 return Some(worth * share / tokens(first.name.len() as f64));
             }

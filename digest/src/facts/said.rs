@@ -11,6 +11,9 @@ const SAID: usize = 240;
 /// Most bytes of any other text of the model.
 const CONCLUSION: usize = 20_000;
 
+/// Most bytes of a line of a longer text.
+const LINE: usize = 2_000;
+
 /// Bytes from which on the commands in a text are shortened.
 const WITH_BLOCKS: usize = 900;
 
@@ -72,7 +75,7 @@ pub(super) fn read(text: &str, calls: bool, stop: &dyn Fn() -> bool, facts: &mut
 pub(super) fn of_text(text: &str, ends_turn: bool) -> Option<Fact> {
     let text = shell_blocks::with_short_blocks(text, WITH_BLOCKS);
     let text = match text.len() > CONCLUSION {
-        true => Cow::Owned(text::ends(text.trim(), CONCLUSION)),
+        true => Cow::Owned(text::ends(with_short_lines(&text).trim(), CONCLUSION)),
         false => text,
     };
     let text = text::block(&text, CONCLUSION);
@@ -84,6 +87,12 @@ pub(super) fn of_text(text: &str, ends_turn: bool) -> Option<Fact> {
         text,
         ends_turn,
     })
+}
+
+/// Returns a text of which each line has at most [`LINE`] bytes: one of a log can be longer than all others.
+fn with_short_lines(text: &str) -> String {
+    let lines = text.lines().map(|line| text::shorten(line, LINE));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the fact of a report that the model got from another agent; `None` if it is blank.

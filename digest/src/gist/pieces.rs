@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::GAP;
 use crate::changes::{BEFORE, BEHIND};
 use crate::sentences::each_sentence;
-use crate::text;
+use crate::traces::Traces;
+use crate::{errors, text};
 
 /// A line of more bytes is taken apart into its sentences.
 const LINE: usize = 160;
@@ -24,7 +25,11 @@ pub(super) fn of(said: &str) -> Vec<Cow<'_, str>> {
     let mut is_code = begins_with_end && fences % 2 == 1;
     // The code that the last piece announced.
     let mut announced: Option<String> = None;
+    let mut traces = Traces::default();
     for line in said.lines() {
+        if !is_code && traces.is_of_library(line) {
+            continue;
+        }
         // It may be a gist itself.
         let line = line.trim().trim_end_matches(GAP);
         // Both versions of what an edit in the text replaces, of which a fence may be missing.
@@ -57,6 +62,9 @@ pub(super) fn of(said: &str) -> Vec<Cow<'_, str>> {
         let says = line.chars().any(char::is_alphanumeric);
         if says && line.len() <= LINE {
             pieces.push(Cow::Borrowed(line));
+        } else if says && errors::begins_like_an_error(line) {
+            let begins = &line[..line.floor_char_boundary(LINE)];
+            pieces.push(Cow::Owned(format!("{begins}{GAP}")));
         } else if says {
             each_sentence(line, &mut |sentence| {
                 pieces.push(Cow::Owned(sentence.to_owned()));

@@ -3,7 +3,7 @@
 use super::AROUND;
 use crate::facts::announces;
 use crate::signs::Signs;
-use crate::{decisions, scan};
+use crate::{decisions, errors, scan, traces};
 
 /// What a piece is worth: any at all; each of its names, of which at most [`NAMES`] count; the first one, the last
 /// one, and one with a reason, finding or plan.
@@ -114,6 +114,12 @@ pub(super) fn of(text: &str, index: usize, first: usize, count: usize) -> f64 {
     }
     if is_guess(text) {
         worth *= GUESSED;
+    }
+    if errors::begins_like_an_error(text) {
+        worth += FINDING;
+    }
+    if traces::is_of_library(text) {
+        worth = 0.0;
     }
     worth / (text.len() as f64 + AROUND)
 }
