@@ -374,10 +374,17 @@ impl Action {
         };
         let is_outcome_known = self.failed || self.answer.is_some();
         match is_outcome_known {
+            true if self.has_committed() => weights::COMMITTED,
             true if self.command().is_some_and(status::is_check) => weights::CHECK,
             true => by_kind + weights::OUTCOME,
             false => by_kind,
         }
+    }
+
+    /// Whether it answered with what it committed or took back.
+    fn has_committed(&self) -> bool {
+        let answer = self.answer.as_deref();
+        answer.is_some_and(|answer| commit(answer).is_some())
     }
 
     /// Whether it is a call of which neither arguments nor an answer are known.
@@ -582,8 +589,15 @@ fn commit(output: &str) -> Option<String> {
             line.starts_with('[') && words().any(|word| word.ends_with(']') && is_hash(word));
         line.len() <= 2 * OUTCOME && (of_editor || of_git || line.starts_with("Applied edit to "))
     };
-    let line = output.lines().rev().map(str::trim).find(says)?;
-    Some(text::line(line, OUTCOME))
+    let mut lines = output
+        .lines()
+        .rev()
+        .map(str::trim)
+        .skip_while(|line| !says(line));
+    let last = lines.next()?;
+    // An editor commits what its linter changed after what the model did.
+    let first = lines.take_while(|line| line.starts_with(BEFORE[0])).last();
+    Some(text::line(first.unwrap_or(last), OUTCOME))
 }
 
 /// Whether the output of a tool that writes files says that there was none at `path` before.
@@ -770,6 +784,12 @@ mod tests {
                 "{log}[main (root-commit) 3f2a91c] Begin\n1 file\n"
             )),
             "ran `x` → [main (root-commit) 3f2a91c] Begin"
+        );
+        assert_eq!(
+            ran(&format!(
+                "{log}Applied edit to a.rs\nCommit 3f2a91c fix: the lock\nCommit 455a87d style: it\n{log}"
+            )),
+            "ran `x` → Commit 3f2a91c fix: the lock"
         );
         for other in [
             "Commit messages should be short",

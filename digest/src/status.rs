@@ -1,10 +1,12 @@
 //! Where the work stands, as far as the calls say: whether anything was changed, and whether it was checked since.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::actions::{Action, is_read_only_command};
 use super::changes;
 use super::facts::Fact;
+use super::signs::Signs;
 use super::verbs::spaced;
 use super::work::Work;
 
@@ -72,6 +74,24 @@ const EDITORS: [&str; 14] = [
     "fix", "update", "modify", "patch", "apply", "edit", "rewrite", "replace", "migrate", "format",
     "add", "insert", "remove", "change",
 ];
+
+/// Parts of scripts that may change something.
+static WRITING_SCRIPTS: Signs<14> = Signs::new([
+    "open(",
+    "write",
+    "save",
+    "dump",
+    "unlink",
+    "remove",
+    "rename",
+    "replace",
+    "shutil",
+    "system(",
+    "subprocess",
+    "exec",
+    "spawn",
+    "mkdir",
+]);
 
 /// Words of `find` with which it does more than to find.
 const FIND: [&str; 6] = ["-exec", "-execdir", "-delete", "-ok", "-okdir", "-fprint"];
@@ -221,8 +241,32 @@ fn writes_to_database(call: &str) -> bool {
 /// Whether a command may change what was there before: any that is not known to change nothing.
 pub(super) fn may_edit(command: &str) -> bool {
     let command = command.replace("2>&1", "").replace("2>/dev/null", "");
+    let command = without_harmless_script(&command);
     let mut commands = command.split(['|', ';', '&', '\n']).map(str::trim);
     commands.any(|command| !is_harmless(command))
+}
+
+/// Returns a command without the script in its arguments, if that changes nothing: `python3 -c "print(1)"`.
+fn without_harmless_script(command: &str) -> Cow<'_, str> {
+    let option = [" -c ", " -e "]
+        .iter()
+        .find_map(|option| command.find(option));
+    let Some(at) = option.map(|at| at + " -c ".len()) else {
+        return Cow::Borrowed(command);
+    };
+    let (before, rest) = command.split_at(at);
+    let is_quote = |c: &char| matches!(c, '"' | '\'');
+    let script = rest
+        .chars()
+        .next()
+        .filter(is_quote)
+        .and_then(|quote| rest[1..].split_once(quote));
+    match script {
+        Some((script, behind)) if !WRITING_SCRIPTS.are_in(script) && !script.contains('…') => {
+            Cow::Owned(format!("{before}{behind}"))
+        }
+        _ => Cow::Borrowed(command),
+    }
 }
 
 fn is_harmless(command: &str) -> bool {
@@ -235,6 +279,10 @@ fn is_harmless(command: &str) -> bool {
     };
     if is_read_only_command(command) {
         return program != "find" || !words.any(|word| FIND.contains(&word));
+    }
+    let is_inline = |word: &str| matches!(word, "-c" | "-e");
+    if INTERPRETERS.contains(&program) && words.clone().all(is_inline) {
+        return true;
     }
     if INTERPRETERS.contains(&program)
         && let Some(script) = words.clone().next()
@@ -285,6 +333,7 @@ mod tests {
         assert_eq!(status(&facts, Work::Coding).as_deref(), Some(UNEDITED));
         facts.push(ran("cd src && python3 try_fix.py 2>&1 | tail"));
         facts.push(ran("cargo test"));
+        facts.push(ran("python3 -c 'import a; print(a)' || echo none"));
         assert_eq!(status(&facts, Work::Coding).as_deref(), Some(UNEDITED));
         for may_edit in [
             "python3 update_a.py",
@@ -300,6 +349,9 @@ mod tests {
             "python3 - <<E",
             "cat <<'E' > a.rs\\nE",
             "sed -i s/a/b/ a.rs",
+            "python3 -c 'open(1); x'",
+            "python3 -c 'import a; a.run' && rm a.rs",
+            "bash -c 'rm a.rs'",
         ] {
             facts.push(call("read", r#"{"path": "a.rs"}"#));
             facts.push(ran(may_edit));

@@ -75,6 +75,9 @@ pub(crate) const ACT: f64 = 8.0;
 /// Of what an edit changed.
 pub(crate) const CHANGED: f64 = 2.5;
 
+/// Of a call or command that committed, and said what.
+pub(crate) const COMMITTED: f64 = 3.0;
+
 /// Of a command that tests, builds or checks the code, and that printed how it went.
 pub(crate) const CHECK: f64 = 2.0;
 

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use super::{Strength, strength};
+use super::{Strength, is_same, strength, words};
 use crate::sentences::each_sentence;
 
-/// Returns where the sentences with a rule (they say never, always, must, do not, only, or the like) are in a
-/// text of the user's, in order. A sentence that is repeated before parts of a long list is found once.
+/// Returns where the sentences with a rule (they say never, always, must, do not, only, or the like), or about how the work is
+/// to be handed in, are in a text of the user's, in order. A sentence that is repeated before parts of a long list is found once.
 #[must_use]
 pub fn rules_in(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut from = 0;
     each_sentence(text, &mut |sentence| {
-        if strength(sentence) == Some(Strength::Rule)
+        if (strength(sentence) == Some(Strength::Rule) || tells_the_end(sentence))
             && let Some(place) = place_of(sentence, text, from)
         {
             from = place.end;
@@ -20,6 +20,24 @@ pub fn rules_in(text: &str) -> Vec<Range<usize>> {
         }
     });
     found
+}
+
+/// Whether a sentence says what to do once the work is done: `When you're satisfied, run the submit command.`
+fn tells_the_end(sentence: &str) -> bool {
+    const STARTS: [&str; 4] = ["when you", "once you", "after you", "if you"];
+    const ENDS: [&str; 6] = [
+        "submit",
+        "finished",
+        "completed",
+        "complete",
+        "satisfied",
+        "done",
+    ];
+    let begins = STARTS.iter().any(|start| {
+        let head = sentence.get(..start.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(start))
+    });
+    begins && words(sentence).any(|word| ENDS.iter().any(|end| is_same(end, word)))
 }
 
 /// Returns where a sentence is in a text, from `from` on: word by word, whatever the white space between them.
@@ -46,6 +64,13 @@ fn end_of(sentence: &str, text: &str, start: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn how_the_work_is_handed_in_is_found() {
+        let text = "Mend the lock.\nWhen you're satisfied with it, ring the bell.\nIf you are late, run.\n";
+        let found: Vec<&str> = rules_in(text).into_iter().map(|at| &text[at]).collect();
+        assert_eq!(found, ["When you're satisfied with it, ring the bell."]);
+    }
 
     #[test]
     fn rules_are_found_across_line_breaks_and_within_paragraphs() {

@@ -377,9 +377,9 @@ mod tests {
         let report = "src/tide.rs:4:1: E12 no tide";
         let shown = within(&format!("{source}{report}\n{source}{quiet}"), 900);
         assert!(shown.contains(report), "{shown}");
-        // The beginning, and the last line with a word for an error.
+        // The beginning stays, whatever it is.
         let (_, behind) = shown.split_once("left out").unwrap_or_default();
-        assert_eq!(behind.matches("failed(error)").count(), 1, "{shown}");
+        assert!(!behind.contains("failed(error)"), "{shown}");
         assert!(behind.ends_with("quiet\n"), "{shown}");
     }
 

@@ -20,17 +20,24 @@ const CRATES: [&str; 5] = [
     "baler-http",
 ];
 
+/// Set for the runs of this program in place of rustdoc.
+const AS_RUSTDOC: &str = "BALER_PUBLIC_API_AS_RUSTDOC";
+
 fn main() -> anyhow::Result<ExitCode> {
+    if std::env::var_os(AS_RUSTDOC).is_some() {
+        return as_rustdoc();
+    }
     let bless = match std::env::args().nth(1).as_deref() {
         None => false,
         Some("--bless") => true,
         Some(other) => bail!("expected no argument or `--bless`, found `{other}`"),
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let documented = document(&root)?;
     let mut changed = false;
     for name in CRATES {
         let file = root.join(format!("docs/api/{name}.txt"));
-        let now = api_of(&root, name)?;
+        let now = api_of(&documented, name)?;
         if bless {
             std::fs::write(&file, now)
                 .with_context(|| format!("cannot write {}", file.display()))?;
@@ -47,39 +54,56 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the public items of a library, one on each line.
-fn api_of(root: &Path, name: &str) -> anyhow::Result<String> {
-    let target = root.join("target/public-api");
+/// Runs rustdoc with the arguments of this program. Its JSON is not stable yet, so rustdoc alone is told to act like that of
+/// a nightly: if rustc were, all dependencies would be built once more.
+fn as_rustdoc() -> anyhow::Result<ExitCode> {
+    let status = Command::new("rustdoc")
+        .args(std::env::args_os().skip(1))
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env_remove(AS_RUSTDOC)
+        .status()
+        .context("cannot run rustdoc")?;
+    Ok(match status.success() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+/// Documents the workspace in JSON, with all features of its libraries. Returns the folder of the files.
+fn document(root: &Path) -> anyhow::Result<PathBuf> {
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| root.join("target"), |it| root.join(it));
     let status = Command::new("cargo")
         .current_dir(root)
         .args([
-            "rustdoc",
+            "doc",
             "--locked",
             "--quiet",
+            "--no-deps",
             "--lib",
-            "--all-features",
-            "-p",
-            name,
+            "--workspace",
         ])
-        .arg("--target-dir")
-        .arg(&target)
-        .args([
-            "--",
-            "-Z",
-            "unstable-options",
-            "--output-format",
-            "json",
-            "--cap-lints",
-            "allow",
-        ])
-        // The JSON of rustdoc is not stable yet.
-        .env("RUSTC_BOOTSTRAP", "1")
+        .args(["--features", "baler-models/testing"])
+        .env(
+            "RUSTDOC",
+            std::env::current_exe().context("this program has no path")?,
+        )
+        .env(
+            "RUSTDOCFLAGS",
+            "-Z unstable-options --output-format json --cap-lints allow",
+        )
+        .env(AS_RUSTDOC, "1")
         .status()
         .context("cannot run cargo")?;
     if !status.success() {
-        bail!("cargo rustdoc failed for {name}: {status}");
+        bail!("cargo doc failed: {status}");
     }
-    let json: PathBuf = target.join(format!("doc/{}.json", name.replace('-', "_")));
+    Ok(target.join("doc"))
+}
+
+/// Returns the public items of a library, one on each line.
+fn api_of(documented: &Path, name: &str) -> anyhow::Result<String> {
+    let json = documented.join(format!("{}.json", name.replace('-', "_")));
     let api = public_api::Builder::from_rustdoc_json(json)
         .omit_blanket_impls(true)
         .omit_auto_trait_impls(true)
