@@ -544,16 +544,14 @@ fn outcome(output: &str) -> Option<String> {
 
 /// Returns what a tool answered, if that is short, says what was committed, or is a record with a status.
 fn answer_of(answer: &str) -> Option<String> {
-    let is_marker = |line: &str| MARKERS.iter().any(|marker| line.starts_with(marker));
     let answer = without_rules(answer);
     match answer.len() <= ANSWER {
-        true => (!answer.is_empty() && !is_marker(answer)).then(|| text::line(answer, ANSWER)),
+        true => {
+            (!answer.is_empty() && !changes::is_marker(answer)).then(|| text::line(answer, ANSWER))
+        }
         false => commit(answer).or_else(|| values::status(answer)),
     }
 }
-
-/// What lines between the versions of a text begin with.
-const MARKERS: [&str; 2] = ["<<<<<<", ">>>>>>"];
 
 /// Returns a text without the spaces and ruled lines around it: `==== 3 passed ====`.
 fn without_rules(text: &str) -> &str {
@@ -596,7 +594,10 @@ fn commit(output: &str) -> Option<String> {
         .skip_while(|line| !says(line));
     let last = lines.next()?;
     // An editor commits what its linter changed after what the model did.
-    let first = lines.take_while(|line| line.starts_with(BEFORE[0])).last();
+    let is_editors = |line: &&str| line.starts_with(BEFORE[0]) && says(line);
+    let first = is_editors(&last)
+        .then(|| lines.take_while(is_editors).last())
+        .flatten();
     Some(text::line(first.unwrap_or(last), OUTCOME))
 }
 
@@ -790,6 +791,10 @@ mod tests {
                 "{log}Applied edit to a.rs\nCommit 3f2a91c fix: the lock\nCommit 455a87d style: it\n{log}"
             )),
             "ran `x` → Commit 3f2a91c fix: the lock"
+        );
+        assert_eq!(
+            ran(&format!("{log}Commit hooks passed\n[main 3f2a91c] Mend\n")),
+            "ran `x` → [main 3f2a91c] Mend"
         );
         for other in [
             "Commit messages should be short",

@@ -60,7 +60,7 @@ impl<'a> Candidates<'a> {
             end: facts.last().map_or(1, |(place, _)| place + 1),
             candidates: Self::default(),
         };
-        let mut tools = Tools::of(source, &mut collector);
+        let tools = Tools::of(source, &mut collector);
         let mut statements = Statements::of(facts, collector.work);
         let mut model = Model::of(source);
         let mut user = User::of(facts);
@@ -83,7 +83,14 @@ impl<'a> Candidates<'a> {
                 | Fact::Thought(_)
                 | Fact::Decision(_)
                 | Fact::Open(_) => model.read(facts, index, &mut collector),
-                _ => tools.read(&facts[index], &mut collector),
+                // Actions and tasks are read as a whole.
+                Fact::Action(_) | Fact::Tasks(_) => {}
+                Fact::Changed(_)
+                | Fact::Content(_)
+                | Fact::Done(_)
+                | Fact::Error { .. }
+                | Fact::Value { .. }
+                | Fact::Earlier(_) => tools.read(&facts[index], &mut collector),
             }
         }
         tools.finish(source, &mut collector);

@@ -79,13 +79,20 @@ pub(super) fn proposed(text: &str) -> Vec<String> {
     lines.collect()
 }
 
+/// Whether a line is one of [`proposed`].
+pub(super) fn is_proposed(line: &str) -> bool {
+    line.starts_with(PROPOSED)
+}
+
 /// Whether a text has only code, and edits in it.
 pub(super) fn is_edit_alone(text: &str) -> bool {
-    let has_edit = || {
-        text.lines()
-            .any(|line| begins_with_any(line.trim(), &BEFORE))
-    };
+    let has_edit = || text.lines().any(|line| begins_block(line.trim()));
     has_edit() && !super::gist::has_words(text)
+}
+
+/// Whether a line stands before or behind the versions of what an edit replaces.
+pub(super) fn is_marker(line: &str) -> bool {
+    begins_with_any(line, &BEFORE) || begins_with_any(line, &BEHIND)
 }
 
 fn begins_with_any(line: &str, starts: &[&str]) -> bool {

@@ -95,29 +95,50 @@ fn is_code_of_file(line: &str) -> bool {
         || is_statement(line)
 }
 
-/// Whether a line is a statement of source code by how it begins: a keyword, or a variable to which a call is assigned.
+/// Whether a line is a statement of source code by how it begins and ends: a branch, the value or the error that a function
+/// returns, or a call that is assigned to a variable.
 fn is_statement(line: &str) -> bool {
-    const KEYWORDS: [&str; 8] = [
-        "//", "const ", "let ", "var ", "return ", "throw ", "import ", "} ",
-    ];
     const BRANCHES: [&str; 7] = [
-        "if ", "elif ", "else if ", "except ", "catch ", "while ", "for ",
+        "if ", "elif ", "else if ", "except ", "catch ", "while ", "} ",
     ];
     let line = line.trim();
-    let branches = BRANCHES.iter().any(|word| line.starts_with(word));
-    if branches && line.ends_with(['{', ':', '(', ')']) {
-        return true;
+    if begins_with_error_word(line) {
+        return false;
     }
-    if KEYWORDS.iter().any(|word| line.starts_with(word)) {
-        return line.contains(['(', '{', '=', ';']);
+    if BRANCHES.iter().any(|word| line.starts_with(word)) {
+        let is_condition = line.starts_with("if (") && line.ends_with(')');
+        return is_condition || line.ends_with(['{', ':']);
     }
-    let assigned = line.split_once(" := ").or_else(|| line.split_once(" = "));
-    let is_of_variable = |c: char| c.is_ascii_alphanumeric() || "_.,[] ".contains(c);
+    let declared = ["const ", "let ", "var "]
+        .iter()
+        .find_map(|word| line.strip_prefix(word));
+    if let Some(value) = line
+        .strip_prefix("return ")
+        .or_else(|| line.strip_prefix("throw "))
+    {
+        return is_call(value) || line.ends_with(';');
+    }
+    let assigned = declared.unwrap_or(line);
+    let assigned = assigned
+        .split_once(" := ")
+        .or_else(|| assigned.split_once(" = "));
     assigned.is_some_and(|(variable, value)| {
-        variable.split(' ').count() <= 2
-            && variable.chars().all(is_of_variable)
-            && value.contains('(')
+        let is_variable = variable.split(", ").all(|name| {
+            let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_.[]".contains(c);
+            !name.is_empty() && name.chars().all(is_of_name)
+        });
+        declared.is_some() || is_variable && is_call(value)
     })
+}
+
+/// Whether a text begins with a call: `fmt.Errorf(`, `new Error(`.
+fn is_call(text: &str) -> bool {
+    let text = ["new ", "await "]
+        .iter()
+        .find_map(|word| text.strip_prefix(word))
+        .unwrap_or(text);
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "_.:&".contains(c)));
+    end.is_some_and(|end| end > 0 && text[end..].starts_with('('))
 }
 
 /// Whether a line of `text` is `error`, as [`lines`] returns it.
@@ -196,25 +217,7 @@ pub(super) fn begins_like_an_error(line: &str) -> bool {
         return true;
     }
     let lower = line.trim_start().to_ascii_lowercase();
-    let starts = [
-        "error",
-        "fatal",
-        "panicked",
-        "traceback",
-        "exception",
-        "failed",
-        "failure",
-        "e  ",
-    ];
-    if starts.iter().any(|start| {
-        lower.strip_prefix(start).is_some_and(|rest| {
-            // Columns of a declaration: `Failed   map[Kind]string`.
-            let is_declared = *start == "failed" && rest.starts_with("  ");
-            rest.starts_with([':', '[', ' ', '('])
-                && !rest.trim_start().starts_with(['=', '.'])
-                && !is_declared
-        })
-    }) {
+    if begins_with_error_word(line) {
         return !lower.ends_with([',', ';']);
     }
     if is_source(&lower) {
@@ -235,8 +238,48 @@ pub(super) fn begins_like_an_error(line: &str) -> bool {
         || line.contains("ERROR")
 }
 
-/// Whether a line begins with the full name of a class and says something of it, as traces of Python and Java end:
-/// `quay.berths.NoBerth: all are taken`.
+/// Whether a line begins with a word for an error, as what is reported does.
+fn begins_with_error_word(line: &str) -> bool {
+    const STARTS: [&str; 8] = [
+        "error",
+        "fatal",
+        "panicked",
+        "traceback",
+        "exception",
+        "failed",
+        "failure",
+        "e  ",
+    ];
+    let line = line.trim_start();
+    STARTS.iter().any(|start| {
+        let head = line.get(..start.len());
+        let rest = head
+            .filter(|head| head.eq_ignore_ascii_case(start))
+            .map(|_| &line[start.len()..]);
+        rest.is_some_and(|rest| {
+            // Columns of a declaration: `Failed   map[Kind]string`.
+            let is_declared = *start == "failed" && rest.starts_with("  ");
+            rest.starts_with([':', '[', ' ', '('])
+                && !rest.trim_start().starts_with(['=', '.'])
+                && !is_declared
+        })
+    })
+}
+
+/// Whether a line is an error by its first word: others only mention one somewhere.
+pub(super) fn is_error_from_its_start(line: &str) -> bool {
+    let is_named_error = || {
+        let name = line.split_once(": ").map_or("", |(name, _)| name);
+        name.ends_with("Error")
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"._".contains(&byte))
+    };
+    begins_with_error_word(line) || is_named(line) || is_named_error()
+}
+
+/// Whether a line begins with the full name of a class of errors and says something of it, as traces of Python and Java end:
+/// `quay.berths.BerthNotFound: all are taken`. Logs begin with the names of other classes.
 fn is_named(line: &str) -> bool {
     let Some((name, _)) = line.split_once(": ") else {
         return false;
@@ -253,9 +296,23 @@ fn is_named(line: &str) -> bool {
     };
     module.split('.').all(is_word)
         && class.starts_with(|c: char| c.is_ascii_uppercase())
-        && class.contains(|c: char| c.is_ascii_lowercase())
+        && CLASSES.iter().any(|end| class.ends_with(end))
         && class.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
+
+/// What the names of classes of errors end with.
+const CLASSES: [&str; 10] = [
+    "Error",
+    "Exception",
+    "Warning",
+    "Failure",
+    "Failed",
+    "Impossible",
+    "NotFound",
+    "Missing",
+    "Conflict",
+    "Timeout",
+];
 
 /// Whether a line is what compilers and linters say of a place in a file: `src/a.rs:4:1: E226 missing space`.
 fn is_diagnostic(line: &str) -> bool {
@@ -415,6 +472,8 @@ mod tests {
             "    return fail(`Failed to moor: ${error.message}`);",
             "err := errors.New(\"no tide\")",
             "      if (tideError) {",
+            "const error = await moor();",
+            "tide, err = self.moor(failed)",
             "    except NoTideError as error:",
         ] {
             assert!(!is_mentioned(listed), "{listed}");
@@ -442,6 +501,13 @@ mod tests {
             "154-a failed",
             "return code 2: error",
             "state = failed",
+            "[ERROR] code = 13 (permission denied)",
+            "Last error = 0x80070005 (Access is denied)",
+            "status = FAILED (exit code 3)",
+            "return code = 2, fatal error",
+            "import failed: no module named tide (main.py)",
+            "while connecting: fatal: password failed (28P01)",
+            "//quay/lock:lock_test FAILED in 3 out of 3 (timeout=60s)",
         ] {
             assert!(is_mentioned(reported), "{reported}");
         }
@@ -512,7 +578,7 @@ mod tests {
             "src/a.rs:4:1: error: expected `;`",
             "assertion failed: total is 41",
             "bench/tide.py:399:58: E226 missing whitespace around operator",
-            "quay.berths.NoBerth: [Wanted('a<2')]",
+            "quay.berths.BerthNotFound: [Wanted('a<2')]",
         ] {
             assert!(begins_like_an_error(error), "{error}");
         }
@@ -528,6 +594,7 @@ mod tests {
             "07:14:31: the tide rises",
             "README.md: the tide rises",
             "quay.moor: the tide rises",
+            "org.quay.Berth: started",
         ] {
             assert!(!begins_like_an_error(code), "{code}");
         }

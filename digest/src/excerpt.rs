@@ -50,7 +50,7 @@ pub(crate) fn excerpt(
     let is_must = |line: &str| must.is_some_and(|must| errors::is_line(line, must));
     let pieces: Vec<&str> = own
         .lines()
-        .flat_map(|line| split_line(line, is_must(line)))
+        .flat_map(|line| split_line(line, is_must(line), LONG.min(bytes / 3).max(PIECE)))
         .collect();
     let found = Found::read(names, &pieces);
     let must = pieces.iter().rposition(|piece| is_must(piece));
@@ -291,7 +291,7 @@ impl<'a> Found<'a> {
             .names
             .iter()
             .enumerate()
-            .filter(|(index, _)| !is_told[*index])
+            .filter(|(index, name)| !is_told[*index] && name.weight > 0.0)
             .map(|(index, name)| (name.weight / (name.text.len() + 2) as f64, index))
             .collect();
         others.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
@@ -311,16 +311,16 @@ impl<'a> Found<'a> {
 }
 
 /// Splits a line into pieces if it is long and need not stay whole.
-fn split_line(line: &str, whole: bool) -> impl Iterator<Item = &str> {
+fn split_line(line: &str, whole: bool, of_error: usize) -> impl Iterator<Item = &str> {
     let mut rest = line;
     let whole = match line.len() {
         length if whole => length,
         length if length <= LONG => LONG,
         _ => PIECE,
     };
-    // What an error says first stays together.
+    // What an error says first stays together, in at most `of_error` bytes.
     let is_error = line.len() > whole && errors::begins_like_an_error(head(line, LONG));
-    let mut most = if is_error { LONG } else { PIECE };
+    let mut most = if is_error { of_error } else { PIECE };
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
@@ -371,14 +371,14 @@ mod tests {
         let frame =
             |file: &str| format!("  File \"{file}\", line 3, in carry_over\n    carry_over()\n");
         let library = frame("/venv/lib/python3.12/site-packages/src/ledger.py").repeat(3);
-        let cause = format!("quay.NoBerth: [{}]", "Wanted('berth<7'), ".repeat(40));
+        let cause = format!("quay.BerthNotFound: [{}]", "Wanted('berth<7'), ".repeat(40));
         let own = frame("/quay/src/ledger.rs");
         let text = format!("Traceback (most recent call last):\n{library}{own}{library}{cause}\n");
         let excerpt = notes().excerpt(&text, 500, Extent::Valuable);
         let excerpt = excerpt.expect("an error").text;
         assert!(excerpt.contains("/quay/src/ledger.rs"), "{excerpt}");
         assert!(
-            excerpt.contains("quay.NoBerth: [Wanted('berth<7'), Wanted("),
+            excerpt.contains("quay.BerthNotFound: [Wanted('berth<7'), Wanted("),
             "{excerpt}"
         );
         assert!(!excerpt.contains("site-packages"), "{excerpt}");

@@ -121,7 +121,9 @@ const WORDS: f64 = 0.25;
 pub(super) fn is_log(said: &str) -> bool {
     let lines = || said.lines().filter(|line| !line.trim().is_empty());
     let count = lines().count();
-    let in_words = || lines().filter(|line| worth::is_prose(line.trim())).count() as f64;
+    // A list of files is the model's own, too.
+    let says = |line: &str| line.starts_with(['-', '*']) || worth::is_prose(line);
+    let in_words = || lines().filter(|line| says(line.trim())).count() as f64;
     count >= LOG && !said.contains(super::text::FENCE) && in_words() <= count as f64 * WORDS
 }
 
@@ -289,12 +291,12 @@ mod tests {
     #[test]
     fn of_a_log_errors_have_their_beginning_and_frames_of_libraries_are_left_out() {
         let said = format!(
-            "Traceback (most recent call last):\n  File \"/venv/site-packages/tide.py\", line 3, in run\n    return tide()\nquay.NoBerth: [{}]\nThe above was the cause.",
+            "Traceback (most recent call last):\n  File \"/venv/site-packages/tide.py\", line 3, in run\n    return tide()\nquay.BerthNotFound: [{}]\nThe above was the cause.",
             "Wanted('berth<7'), ".repeat(40)
         );
         let pieces = pieces::of(&said);
         assert_eq!(pieces.len(), 3, "{pieces:?}");
-        assert!(pieces[1].starts_with("quay.NoBerth: [Wanted('berth<7')"));
+        assert!(pieces[1].starts_with("quay.BerthNotFound: [Wanted('berth<7')"));
         assert!(
             pieces[1].len() < 200 && pieces[1].ends_with('…'),
             "{}",

@@ -92,7 +92,7 @@ use section::EntryLimits;
 use write::Source;
 
 /// Whether a line mentions an error in words that tools use. `0 failed` and the like do not count, and neither do lines of
-/// files that tools list with their numbers: `80→throw error`.
+/// files that tools list with their numbers (`80→throw error`) and other statements of source code.
 #[must_use]
 pub fn mentions_error(line: &str) -> bool {
     errors::is_mentioned(line)

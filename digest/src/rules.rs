@@ -71,32 +71,61 @@ pub(super) fn strength(sentence: &str) -> Option<Strength> {
     });
     let asks = || words(sentence).any(|word| ASKING.iter().any(|known| is_same(known, word)));
     Some(match found {
-        Strength::Rule if (is_own || is_only_own(sentence)) && !asks() => Strength::Remark,
+        Strength::Rule if is_own && !asks() => Strength::Remark,
+        Strength::Rule if !asks() => match without_own(sentence) {
+            Some(rest) => strength_of_words(&rest).unwrap_or(Strength::Remark),
+            None => found,
+        },
         Strength::Rule if sentence.starts_with('<') => Strength::Wish,
         found => found,
     })
 }
 
-/// Whether the speakers say of themselves all that makes a sentence a rule: `It is Mira's, but I don't have her number.`
-fn is_only_own(sentence: &str) -> bool {
-    let mut others = String::new();
-    let mut rest = words(sentence).peekable();
-    let mut is_own = false;
-    while let Some(word) = rest.next() {
-        let negates = |word: &&str| OWN.iter().any(|known| is_same(known, word));
-        if is_same("i", word) && rest.next_if(negates).is_some() {
-            is_own = true;
-            rest.next_if(|word| is_same("not", word));
-        } else {
-            others.push_str(word);
-            others.push(' ');
+/// Returns a sentence without what the speakers say that they do not have or know: `It is Mira's, but I don't have her
+/// number.` `None` if it says no such thing.
+fn without_own(sentence: &str) -> Option<String> {
+    let all: Vec<&str> = words(sentence).collect();
+    let is_any = |word: &str, of: &[&str]| of.iter().any(|known| is_same(known, word));
+    let own = |at: usize| {
+        let rest = &all[at..];
+        let is_condition = at > 0 && is_any(all[at - 1], &["if", "unless", "until", "when"]);
+        let said = match rest {
+            [i, no, verb, ..] if is_same("don't", no) => Some((i, verb, 3)),
+            [i, does, no, verb, ..] if is_same("do", does) && is_same("not", no) => {
+                Some((i, verb, 4))
+            }
+            _ => None,
+        };
+        let said = said.filter(|(i, verb, _)| is_same("i", i) && is_any(verb, &OWN));
+        said.filter(|_| !is_condition).map(|(_, _, count)| count)
+    };
+    let mut others: Vec<&str> = Vec::new();
+    let mut at = 0;
+    while at < all.len() {
+        match own(at) {
+            Some(count) => at += count,
+            None => {
+                others.push(all[at]);
+                at += 1;
+            }
         }
     }
-    is_own && strength_of_words(&others) != Some(Strength::Rule)
+    (others.len() < all.len()).then(|| others.join(" "))
 }
 
-/// Words that make a sentence about the speaker negative; `do` with a `not`.
-const OWN: [&str; 3] = ["don't", "do", "never"];
+/// What people say that they do not do, without a wish that others do it.
+const OWN: [&str; 10] = [
+    "have",
+    "know",
+    "remember",
+    "recall",
+    "see",
+    "understand",
+    "mind",
+    "care",
+    "recognize",
+    "need",
+];
 
 /// Returns a sentence without the words that only begin it: `ok, i think` is `i think`.
 fn without_interjections(mut sentence: &str) -> &str {
@@ -344,10 +373,14 @@ mod tests {
         for rule in [
             "It is mine, I don't mind, but never touch main.",
             "Moor it there, and I don't want it moved.",
-            "If I don't answer, do not sail.",
+            "If I don't know it, it does not exist.",
+            "In this harbour I do not allow sails.",
+            "Section I: never moor here.",
         ] {
             assert_eq!(strength(rule), Some(Strength::Rule), "{rule}");
         }
+        let wish = "Make sure that it floats, I don't have another.";
+        assert_eq!(strength(wish), Some(Strength::Wish));
     }
 
     #[test]

@@ -217,8 +217,13 @@ fn date_of_time(chunk: &str) -> Option<&str> {
         4 | 7 => byte == b'-',
         _ => byte.is_ascii_digit(),
     };
-    (date.bytes().enumerate().all(is_date) && chunk.as_bytes().get(DATE) == Some(&b'T'))
-        .then_some(date)
+    (date.bytes().enumerate().all(is_date)
+        && chunk[DATE..].starts_with('T')
+        && chunk
+            .as_bytes()
+            .get(DATE + 1)
+            .is_some_and(u8::is_ascii_digit))
+    .then_some(date)
 }
 
 /// Whether a chunk is a file name, by its ending.

@@ -1,12 +1,10 @@
 //! Where the work stands, as far as the calls say: whether anything was changed, and whether it was checked since.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::actions::{Action, is_read_only_command};
 use super::changes;
 use super::facts::Fact;
-use super::signs::Signs;
 use super::verbs::spaced;
 use super::work::Work;
 
@@ -75,24 +73,6 @@ const EDITORS: [&str; 14] = [
     "add", "insert", "remove", "change",
 ];
 
-/// Parts of scripts that may change something.
-static WRITING_SCRIPTS: Signs<14> = Signs::new([
-    "open(",
-    "write",
-    "save",
-    "dump",
-    "unlink",
-    "remove",
-    "rename",
-    "replace",
-    "shutil",
-    "system(",
-    "subprocess",
-    "exec",
-    "spawn",
-    "mkdir",
-]);
-
 /// Words of `find` with which it does more than to find.
 const FIND: [&str; 6] = ["-exec", "-execdir", "-delete", "-ok", "-okdir", "-fprint"];
 
@@ -121,12 +101,10 @@ const MORE: [&str; 20] = [
     "replace", "remove", "book", "cancel", "buy", "sell", "send", "insert", "write",
 ];
 
-/// Words with which statements of SQL write, and those that follow them.
-const WRITING: [&str; 8] = [
-    "insert", "delete", "drop", "alter", "create", "truncate", "merge", "replace",
-];
-const BEHIND_WRITING: [&str; 8] = [
-    "into", "from", "table", "index", "view", "database", "schema", "column",
+/// The first word of the names of tools that run SQL, and words with which a statement of it writes.
+const QUERY: &str = "query";
+const WRITING: [&str; 10] = [
+    "insert", "update", "delete", "drop", "alter", "create", "truncate", "merge", "replace", "call",
 ];
 
 /// Returns what is to be said of these facts, all of a conversation in their order. `knows_all` is whether none before them is
@@ -144,20 +122,22 @@ pub(super) fn of<'f>(
     let mut read: BTreeSet<&str> = BTreeSet::new();
     let mut created: BTreeSet<&str> = BTreeSet::new();
     for (number, fact) in facts.enumerate() {
-        is_changed |= matches!(fact, Fact::Changed(_));
+        // What calls changed, they say themselves.
+        is_changed |= matches!(fact, Fact::Changed(line) if changes::is_proposed(line));
         let Fact::Action(action) = fact else {
             continue;
         };
         calls += 1;
         let path = action.file();
         let is_overwritten = || path.is_some_and(|path| read.contains(path));
-        if action.has_created() && !is_overwritten() {
+        let is_created = action.has_created() && action.edited_file().is_some();
+        if is_created && !is_overwritten() {
             created.extend(path);
         }
         let is_own = work == Work::Coding && path.is_some_and(|path| created.contains(path));
         is_changed |=
             !is_own && changes_something(action, work) || action.has_created() && is_overwritten();
-        // What was created may be read and written again.
+        // A file that the agent created is no existing one.
         read.extend(path.filter(|path| !created.contains(path)));
         if action.has_written() {
             edited.extend(path.map(|path| (path, number)));
@@ -219,7 +199,8 @@ pub(super) fn changes_something(action: &Action, work: Work) -> bool {
         let tool = spaced(call.split('(').next().unwrap_or(call));
         let mut words = tool.split(|c: char| !c.is_alphanumeric());
         let is_lookup = words.next().is_some_and(|word| LOOKUPS.contains(&word));
-        return !is_lookup || words.any(|word| MORE.contains(&word)) || writes_to_database(call);
+        let may_write = tool.starts_with(QUERY) && may_write_to_database(call);
+        return !is_lookup || words.any(|word| MORE.contains(&word)) || may_write;
     }
     match action.command() {
         Some(_) => action.may_edit(),
@@ -227,46 +208,40 @@ pub(super) fn changes_something(action: &Action, work: Work) -> bool {
     }
 }
 
-/// Whether a call has a statement of SQL that writes: `query(sql=DELETE FROM berths)`.
-fn writes_to_database(call: &str) -> bool {
-    let words = || call.split(|c: char| !c.is_alphanumeric() && c != '_');
-    let is_any = |word: &str, of: &[&str]| of.iter().any(|known| known.eq_ignore_ascii_case(word));
-    words().zip(words().skip(1)).any(|(word, next)| {
-        is_any(word, &WRITING) && is_any(next, &BEHIND_WRITING)
-            // Before the name of a table.
-            || word == "UPDATE"
-    })
+/// Whether a call has a statement of SQL that writes, or one of which only the beginning is known:
+/// `query(sql=DELETE FROM berths)`.
+fn may_write_to_database(call: &str) -> bool {
+    let mut words = call.split(|c: char| !c.is_alphanumeric() && c != '_');
+    call.contains('…')
+        || words.any(|word| WRITING.iter().any(|known| known.eq_ignore_ascii_case(word)))
 }
 
 /// Whether a command may change what was there before: any that is not known to change nothing.
 pub(super) fn may_edit(command: &str) -> bool {
     let command = command.replace("2>&1", "").replace("2>/dev/null", "");
-    let command = without_harmless_script(&command);
+    let command = behind_harmless_script(&command).unwrap_or(&command);
     let mut commands = command.split(['|', ';', '&', '\n']).map(str::trim);
     commands.any(|command| !is_harmless(command))
 }
 
-/// Returns a command without the script in its arguments, if that changes nothing: `python3 -c "print(1)"`.
-fn without_harmless_script(command: &str) -> Cow<'_, str> {
-    let option = [" -c ", " -e "]
+/// Returns what follows a script that only imports modules and prints: `python3 -c "import a; print(a)" || echo none`. `None`
+/// if a command begins with anything else.
+fn behind_harmless_script(command: &str) -> Option<&str> {
+    const RUNS: [&str; 2] = ["python3 -c ", "python -c "];
+    let rest = RUNS
         .iter()
-        .find_map(|option| command.find(option));
-    let Some(at) = option.map(|at| at + " -c ".len()) else {
-        return Cow::Borrowed(command);
+        .find_map(|run| command.trim_start().strip_prefix(run))?;
+    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let (script, behind) = rest[1..].split_once(quote)?;
+    let is_harmless = |statement: &str| {
+        let statement = statement.trim();
+        let prints = statement.starts_with("print(") && statement.matches('(').count() == 1;
+        let imports = statement.starts_with("import ") || statement.starts_with("from ");
+        statement.is_empty() || prints || imports && !statement.contains('(')
     };
-    let (before, rest) = command.split_at(at);
-    let is_quote = |c: &char| matches!(c, '"' | '\'');
-    let script = rest
-        .chars()
-        .next()
-        .filter(is_quote)
-        .and_then(|quote| rest[1..].split_once(quote));
-    match script {
-        Some((script, behind)) if !WRITING_SCRIPTS.are_in(script) && !script.contains('…') => {
-            Cow::Owned(format!("{before}{behind}"))
-        }
-        _ => Cow::Borrowed(command),
-    }
+    // The shell runs what stands in these.
+    let is_plain = !script.contains(['`', '…']) && !script.contains("$(");
+    (is_plain && script.split([';', '\n']).all(is_harmless)).then_some(behind)
 }
 
 fn is_harmless(command: &str) -> bool {
@@ -279,10 +254,6 @@ fn is_harmless(command: &str) -> bool {
     };
     if is_read_only_command(command) {
         return program != "find" || !words.any(|word| FIND.contains(&word));
-    }
-    let is_inline = |word: &str| matches!(word, "-c" | "-e");
-    if INTERPRETERS.contains(&program) && words.clone().all(is_inline) {
-        return true;
     }
     if INTERPRETERS.contains(&program)
         && let Some(script) = words.clone().next()
@@ -349,8 +320,12 @@ mod tests {
             "python3 - <<E",
             "cat <<'E' > a.rs\\nE",
             "sed -i s/a/b/ a.rs",
-            "python3 -c 'open(1); x'",
-            "python3 -c 'import a; a.run' && rm a.rs",
+            "python3 -c 'import a; a.run()'",
+            "python3 -c 'print(1)' && rm a.rs",
+            "python3 -c 'print(`rm a.rs`)'",
+            "python3 -c 'print(a.run())'",
+            "cat a.py | python3",
+            "grep -n ' -c ' a.sh && git checkout a.sh && echo 'done'",
             "bash -c 'rm a.rs'",
         ] {
             facts.push(call("read", r#"{"path": "a.rs"}"#));
@@ -362,8 +337,9 @@ mod tests {
         // What was created may be edited.
         facts.push(ran("mkdir out && touch out/b.rs"));
         facts.push(ran("sed -i s/a/b/ try.py"));
+        facts.push(Fact::Changed("edited try.py: `a` → `b`".to_owned()));
         assert_eq!(status(&facts, Work::Coding).as_deref(), Some(UNEDITED));
-        facts.truncate(facts.len() - 2);
+        facts.truncate(facts.len() - 3);
         facts.push(Fact::Changed("proposed an edit".to_owned()));
         assert_eq!(status(&facts, Work::Coding), None);
         facts.pop();
@@ -425,7 +401,7 @@ mod tests {
             assert_eq!(status(&facts, Work::Service), None, "{acts}");
             facts.pop();
         }
-        for sql in ["delete from trips", "UPDATE trips SET to = 7"] {
+        for sql in ["delete\\n from trips", "update trips SET to = 7", "with …"] {
             facts.push(call("query", &format!(r#"{{"sql": "{sql}"}}"#)));
             assert_eq!(status(&facts, Work::Service), None, "{sql}");
             facts.pop();

@@ -1,57 +1,74 @@
 //! Stack traces: which of their lines are about libraries.
 
+use super::errors;
+
 /// Parts of paths of files that belong to libraries, or to the language itself.
-const LIBRARIES: [&str; 12] = [
+const LIBRARIES: [&str; 11] = [
     "/site-packages/",
     "/dist-packages/",
-    "/lib/python3",
+    "/lib/python3.",
     "<frozen ",
     "node_modules/",
     "node:internal/",
     "/.cargo/registry/",
-    "/rustc/",
-    "/pkg/mod/",
-    "/usr/local/go/src/",
-    "/vendor/bundle/",
-    "/gems/",
+    "/library/std/src/",
+    "/library/core/src/",
+    "/lib/ruby/",
+    "/bundle/ruby/",
 ];
 
-/// What the lines of frames begin with: of Python, of JavaScript, Rust and Java, and of Ruby.
+/// What the lines of frames begin with: of Python, of JavaScript and Rust, and of Ruby.
 const FRAMES: [&str; 3] = ["File \"", "at ", "from /"];
 
 /// Finds the lines of traces that are about libraries, line by line.
 #[derive(Debug, Default)]
 pub(super) struct Traces {
-    /// After a frame of Python: its indentation, and whether its code may follow although that is not indented.
-    frame: Option<(usize, bool)>,
+    next: Next,
+}
+
+/// What the next line may be, below a frame of Python.
+#[derive(Debug, Default)]
+enum Next {
+    #[default]
+    Other,
+    Code,
+    /// Signs below the code: `^^^^`.
+    Marks,
 }
 
 impl Traces {
     /// Whether the next line is a frame of a library, or its code. What went wrong is told elsewhere.
     pub(super) fn is_of_library(&mut self, line: &str) -> bool {
-        let frame = line.trim_start();
-        let indent = line.len() - frame.len();
-        if FRAMES.iter().any(|start| frame.starts_with(start)) {
-            let is_of_library = is_of_library(frame);
-            let has_code = is_of_library && frame.starts_with(FRAMES[0]);
-            self.frame = has_code.then_some((indent, true));
+        let line = line.trim();
+        if is_frame(line) {
+            let is_of_library = is_of_library(line);
+            let has_code = is_of_library && line.starts_with(FRAMES[0]);
+            self.next = if has_code { Next::Code } else { Next::Other };
             return is_of_library;
         }
-        let Some((at, is_next)) = self.frame else {
-            return false;
-        };
-        let marks = !frame.trim_end().is_empty()
-            && frame
-                .trim_end()
-                .bytes()
-                .all(|byte| matches!(byte, b'^' | b'~'));
-        let is_code = indent > at || is_next || marks;
-        self.frame = is_code.then_some((at, false));
-        is_code
+        let are_marks =
+            || !line.is_empty() && line.bytes().all(|byte| matches!(byte, b'^' | b'~' | b' '));
+        match std::mem::take(&mut self.next) {
+            Next::Code if !errors::is_error_from_its_start(line) => {
+                self.next = Next::Marks;
+                true
+            }
+            Next::Marks => are_marks(),
+            _ => false,
+        }
     }
 }
 
-/// Whether a frame, or the path of a file, is one of a library.
+/// Whether a line is a frame of a library.
+pub(super) fn is_frame_of_library(line: &str) -> bool {
+    is_frame(line) && is_of_library(line)
+}
+
+fn is_frame(line: &str) -> bool {
+    FRAMES.iter().any(|start| line.starts_with(start))
+}
+
+/// Whether a path, or a line with one, is of a file of a library.
 pub(super) fn is_of_library(frame: &str) -> bool {
     LIBRARIES.iter().any(|library| frame.contains(library))
 }
@@ -75,7 +92,8 @@ berth.NoBerth: none
 File "/venv/site-packages/tide.py", line 3, in run
 call(tide)
 ~~~~^^^^^^
-tide.Ebb: none"#;
+File "/venv/site-packages/tide.py", line 3, in run
+KeyError: 7"#;
         let mut traces = Traces::default();
         let of_library: Vec<bool> = trace
             .lines()
@@ -83,7 +101,7 @@ tide.Ebb: none"#;
             .collect();
         let expected = [
             false, true, true, true, false, false, false, true, false, false, true, true, true,
-            false,
+            true, false,
         ];
         assert_eq!(of_library, expected);
     }

@@ -19,7 +19,8 @@ pub(crate) const LISTED: f64 = 0.7;
 /// The same for a name that is listed behind what was done with the file, or by the command, in which it was.
 pub(crate) const ATTACHED: f64 = 1.0;
 
-/// The same in the service of customers, where a value says nothing without its key (`values.rs`).
+/// Both in the service of customers, where names are mostly values, which say nothing without their key (`values.rs`): behind a
+/// call, and in a list.
 pub(crate) const VALUE_ATTACHED: f64 = 0.6;
 pub(crate) const VALUE_LISTED: f64 = 0.5;
 

@@ -7,7 +7,7 @@ use crate::actions::Action;
 use crate::facts::{Fact, announces};
 use crate::gist::Longer;
 use crate::section::Section;
-use crate::shell_blocks::without_block_that_ran;
+use crate::shell_blocks::{has_command, without_block_that_ran};
 use crate::work::Work;
 use crate::write::Source;
 use crate::{shares, weights};
@@ -16,6 +16,8 @@ pub(super) struct Model<'s, 'a> {
     /// How the user's answer to the newest conclusion begins.
     answer: &'s str,
     newest_conclusions: [Option<usize>; 3],
+    /// Whether the model writes its commands into its texts, so that each of these is mostly about the next step.
+    thinks_aloud: bool,
     /// Texts, which come behind all other candidates of the same worth.
     told: Vec<Candidate<'a>>,
 }
@@ -28,6 +30,7 @@ impl<'s, 'a> Model<'s, 'a> {
                 Work::Chat => [None; 3],
                 _ => newest_conclusions(source.facts),
             },
+            thinks_aloud: thinks_aloud(source.facts),
             told: Vec::new(),
         }
     }
@@ -100,13 +103,14 @@ impl<'s, 'a> Model<'s, 'a> {
         if text.is_empty() || only_announces {
             return None;
         }
-        let answers = said.ends_turn && collector.work != Work::Chat && !has_run;
+        let is_step = has_run || self.thinks_aloud && has_command(said.text);
+        let answers = said.ends_turn && collector.work != Work::Chat && !is_step;
         let worth = match (answers || is_long(&text)) && !said.is_log {
+            true if is_step => weights::THOUGHT_ALOUD,
             true if self.newest_conclusions.contains(&Some(place)) => {
                 weights::CONCLUSION * weights::NEWEST_CONCLUSION
             }
             true if answers => weights::CLOSING,
-            true if has_run => weights::THOUGHT_ALOUD,
             true => weights::CONCLUSION,
             false => weights::SAID,
         };
@@ -155,6 +159,20 @@ fn of_model(collector: &Collector<'_>, place: usize, worth: f64, text: &str) -> 
 /// Returns how many times as much a text is worth by its length.
 fn by_length(text: &str) -> f64 {
     (text.len() as f64 / weights::LONG).clamp(1.0, weights::LONGER)
+}
+
+/// Whether most texts that the model ended its turn with hold a command.
+fn thinks_aloud(facts: &[(usize, &Fact)]) -> bool {
+    let texts = facts.iter().filter_map(|(_, fact)| match fact {
+        Fact::Said {
+            text,
+            ends_turn: true,
+            ..
+        } => Some(text),
+        _ => None,
+    });
+    let (steps, others): (Vec<&String>, Vec<&String>) = texts.partition(|text| has_command(text));
+    steps.len() > others.len()
 }
 
 /// Returns the places of the newest conclusion, of the newest one that ended a turn, and of the last one before the newest

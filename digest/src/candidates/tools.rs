@@ -42,7 +42,7 @@ impl Tools {
 
     /// Reads a fact about tools, or an entry of an earlier digest.
     pub(super) fn read<'a>(
-        &mut self,
+        &self,
         (place, fact): &(usize, &'a Fact),
         collector: &mut Collector<'a>,
     ) {

@@ -11,7 +11,7 @@ const SAID: usize = 240;
 /// Most bytes of any other text of the model.
 const CONCLUSION: usize = 20_000;
 
-/// Most bytes of a line of a longer text.
+/// Most bytes of a line of a longer log.
 const LINE: usize = 2_000;
 
 /// Bytes from which on the commands in a text are shortened.
@@ -75,7 +75,10 @@ pub(super) fn read(text: &str, calls: bool, stop: &dyn Fn() -> bool, facts: &mut
 pub(super) fn of_text(text: &str, ends_turn: bool) -> Option<Fact> {
     let text = shell_blocks::with_short_blocks(text, WITH_BLOCKS);
     let text = match text.len() > CONCLUSION {
-        true => Cow::Owned(text::ends(with_short_lines(&text).trim(), CONCLUSION)),
+        true if gist::is_log(&text) => {
+            Cow::Owned(text::ends(with_short_lines(&text).trim(), CONCLUSION))
+        }
+        true => Cow::Owned(text::ends(text.trim(), CONCLUSION)),
         false => text,
     };
     let text = text::block(&text, CONCLUSION);

@@ -27,9 +27,6 @@ pub(super) fn of(said: &str) -> Vec<Cow<'_, str>> {
     let mut announced: Option<String> = None;
     let mut traces = Traces::default();
     for line in said.lines() {
-        if !is_code && traces.is_of_library(line) {
-            continue;
-        }
         // It may be a gist itself.
         let line = line.trim().trim_end_matches(GAP);
         // Both versions of what an edit in the text replaces, of which a fence may be missing.
@@ -59,10 +56,13 @@ pub(super) fn of(said: &str) -> Vec<Cow<'_, str>> {
             }
             continue;
         }
+        if traces.is_of_library(line) {
+            continue;
+        }
         let says = line.chars().any(char::is_alphanumeric);
         if says && line.len() <= LINE {
             pieces.push(Cow::Borrowed(line));
-        } else if says && errors::begins_like_an_error(line) {
+        } else if says && errors::is_error_from_its_start(line) {
             let begins = &line[..line.floor_char_boundary(LINE)];
             pieces.push(Cow::Owned(format!("{begins}{GAP}")));
         } else if says {

@@ -115,10 +115,10 @@ pub(super) fn of(text: &str, index: usize, first: usize, count: usize) -> f64 {
     if is_guess(text) {
         worth *= GUESSED;
     }
-    if errors::begins_like_an_error(text) {
+    if errors::is_error_from_its_start(text) {
         worth += FINDING;
     }
-    if traces::is_of_library(text) {
+    if traces::is_frame_of_library(text) {
         worth = 0.0;
     }
     worth / (text.len() as f64 + AROUND)

@@ -12,7 +12,7 @@ pub fn rules_in(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut from = 0;
     each_sentence(text, &mut |sentence| {
-        if (strength(sentence) == Some(Strength::Rule) || tells_the_end(sentence))
+        if (strength(sentence) == Some(Strength::Rule) || tells_how_to_hand_in(sentence))
             && let Some(place) = place_of(sentence, text, from)
         {
             from = place.end;
@@ -23,7 +23,7 @@ pub fn rules_in(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Whether a sentence says what to do once the work is done: `When you're satisfied, run the submit command.`
-fn tells_the_end(sentence: &str) -> bool {
+fn tells_how_to_hand_in(sentence: &str) -> bool {
     const STARTS: [&str; 4] = ["when you", "once you", "after you", "if you"];
     const ENDS: [&str; 6] = [
         "submit",
@@ -36,6 +36,7 @@ fn tells_the_end(sentence: &str) -> bool {
     let begins = STARTS.iter().any(|start| {
         let head = sentence.get(..start.len());
         head.is_some_and(|head| head.eq_ignore_ascii_case(start))
+            && !sentence[start.len()..].starts_with(char::is_alphanumeric)
     });
     begins && words(sentence).any(|word| ENDS.iter().any(|end| is_same(end, word)))
 }
@@ -67,7 +68,7 @@ mod tests {
 
     #[test]
     fn how_the_work_is_handed_in_is_found() {
-        let text = "Mend the lock.\nWhen you're satisfied with it, ring the bell.\nIf you are late, run.\n";
+        let text = "Mend the lock.\nWhen you're satisfied with it, ring the bell.\nIf your watch is done, run.\n";
         let found: Vec<&str> = rules_in(text).into_iter().map(|at| &text[at]).collect();
         assert_eq!(found, ["When you're satisfied with it, ring the bell."]);
     }
