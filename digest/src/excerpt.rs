@@ -1,10 +1,13 @@
 //! Shortens a text to what matters in it: errors, and the names that are most likely used again.
 
+mod reported;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::names::WeightedNames;
 use crate::traces::Traces;
 use crate::{errors, scan, shares, text};
+use reported::Reported;
 
 /// Marks left-out lines.
 const GAP: &str = "…";
@@ -81,8 +84,9 @@ impl<'p, 'a> Selection<'p, 'a> {
     fn new(pieces: &'p [&'a str], found: &Found<'_>, must: Option<usize>) -> Self {
         // What is repeated says nothing more: `# via -r requirements.in`.
         let mut known = BTreeSet::new();
+        let reported = Reported::of(pieces);
         let mut weight_of = |index: usize, piece: &'a str| match known.insert(piece.trim()) {
-            true => weight(found, index, piece) / cost(piece) as f64,
+            true => weight(found, &reported, index, piece) / cost(piece) as f64,
             false => 0.0,
         };
         let mut valuable: Vec<(f64, usize)> = pieces
@@ -187,7 +191,7 @@ const fn cost(piece: &str) -> usize {
 
 /// Weight of the piece with this index. A name in many pieces counts in part for each, because any of them
 /// has it.
-fn weight(found: &Found<'_>, index: usize, piece: &str) -> f64 {
+fn weight(found: &Found<'_>, reported: &Reported<'_>, index: usize, piece: &str) -> f64 {
     let own = found
         .of(index)
         .map(|name| name.weight / f64::from(name.times));
@@ -195,6 +199,8 @@ fn weight(found: &Found<'_>, index: usize, piece: &str) -> f64 {
     // Words for errors are frequent in source code.
     if errors::begins_like_an_error(piece) {
         weight += shares::ERROR_LINE;
+    } else if reported.is_about(piece) {
+        weight += shares::REPORTED_LINE;
     }
     if index == 0 {
         weight += shares::FIRST_LINE;

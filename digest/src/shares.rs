@@ -257,7 +257,10 @@ pub const BEFORE_SIGN: Share = Share::new(1, 4);
 // used again.
 
 /// Weight of a line that mentions an error, added to that of its names.
-pub(crate) const ERROR_LINE: f64 = 24.0;
+pub(crate) const ERROR_LINE: f64 = 40.0;
+
+/// The same of a line about what an error names.
+pub(crate) const REPORTED_LINE: f64 = 8.0;
 
 /// Weight of the first line of a text, added to that of its names: it mostly says what the text is.
 pub(crate) const FIRST_LINE: f64 = 0.3;
