@@ -166,7 +166,7 @@ fn is_listed(line: &str) -> bool {
     if behind_number(line, ':').is_some_and(is_code) {
         return !is_diagnostic(line);
     }
-    // Of lines around a match only the indented ones are told from dates and names.
+    // Of lines around a match, only indented ones can be distinguished from dates and names.
     if behind_number(line, '-')
         .is_some_and(|behind| behind.starts_with(['\t', ' ']) && is_code(behind))
     {

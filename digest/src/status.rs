@@ -137,7 +137,7 @@ pub(super) fn of<'f>(
         let is_own = work == Work::Coding && path.is_some_and(|path| created.contains(path));
         is_changed |=
             !is_own && changes_something(action, work) || action.has_created() && is_overwritten();
-        // A file that the agent created is no existing one.
+        // A file that the agent created did not exist before.
         read.extend(path.filter(|path| !created.contains(path)));
         if action.has_written() {
             edited.extend(path.map(|path| (path, number)));

@@ -37,7 +37,7 @@ enum Next {
 }
 
 impl Traces {
-    /// Whether the next line is a frame of a library, or its code. What went wrong is told elsewhere.
+    /// Whether the next line is a frame of a library, or its code. Neither says what went wrong.
     pub(super) fn is_of_library(&mut self, line: &str) -> bool {
         let line = line.trim();
         if is_frame(line) {

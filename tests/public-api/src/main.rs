@@ -54,8 +54,8 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs rustdoc with the arguments of this program. Its JSON is not stable yet, so rustdoc alone is told to act like that of
-/// a nightly: if rustc were, all dependencies would be built once more.
+/// Runs rustdoc with the arguments of this program. Its JSON is not stable yet, so it needs the setting that permits unstable
+/// options. If rustc had this setting too, all dependencies would be built once more.
 fn as_rustdoc() -> anyhow::Result<ExitCode> {
     let status = Command::new("rustdoc")
         .args(std::env::args_os().skip(1))
