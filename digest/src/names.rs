@@ -109,7 +109,7 @@ impl Names {
                     let command = crate::shell_blocks::command(text);
                     self.proposed = command
                         .map(|command| self.label(&crate::actions::label_of_command(command)));
-                    // Of some programs, a log holds what others printed as texts of the model.
+                    // Some programs record what other programs printed as texts of the model.
                     (text, self.label("the assistant"), !gist::is_log(text))
                 }
                 Part::Summary(text) => {

@@ -72,11 +72,11 @@ pub(super) fn strength(sentence: &str) -> Option<Strength> {
     let asks = || words(sentence).any(|word| ASKING.iter().any(|known| is_same(known, word)));
     Some(match found {
         Strength::Rule if is_own && !asks() => Strength::Remark,
+        Strength::Rule if sentence.starts_with('<') => Strength::Wish,
         Strength::Rule if !asks() => match without_own(sentence) {
             Some(rest) => strength_of_words(&rest).unwrap_or(Strength::Remark),
             None => found,
         },
-        Strength::Rule if sentence.starts_with('<') => Strength::Wish,
         found => found,
     })
 }
@@ -379,8 +379,12 @@ mod tests {
         ] {
             assert_eq!(strength(rule), Some(Strength::Rule), "{rule}");
         }
-        let wish = "Make sure that it floats, I don't have another.";
-        assert_eq!(strength(wish), Some(Strength::Wish));
+        for wish in [
+            "Make sure that it floats, I don't have another.",
+            "<notice>Never moor at pier 5.</notice>",
+        ] {
+            assert_eq!(strength(wish), Some(Strength::Wish), "{wish}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::errors;
 const WORD: usize = 6;
 const READ: usize = 240;
 
-/// Most lines that have such a word. What is in more of them says nothing of any.
+/// Most lines that have such a word. A word in more lines says nothing about any of them.
 const LINES: u32 = 8;
 
 /// Words of the errors in a text, with the number of lines that have them.
