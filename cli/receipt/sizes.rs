@@ -128,6 +128,20 @@ fn push_changes(text: &mut String, receipt: &Receipt, is_compacted: bool) {
             &format!("shortened {number} that must stay and {verb} too long"),
         );
     }
+    if let Some(words) = receipt
+        .user_words
+        .filter(|words| words.rewritten + words.removed > 0)
+    {
+        let all = words.kept + words.rewritten + words.removed;
+        let line = format!(
+            "in {}: {} kept, {} shortened, {} removed",
+            figures::count(all, "unit"),
+            number(words.kept as u64),
+            number(words.rewritten as u64),
+            number(words.removed as u64),
+        );
+        row(text, "user", &line);
+    }
     if !receipt.repairs.is_empty() {
         row(text, "repaired", &repairs(receipt));
     }

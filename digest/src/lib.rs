@@ -43,6 +43,7 @@ mod names;
 mod open_points;
 mod outdated;
 mod part;
+mod pastes;
 mod priority;
 mod programs;
 mod quote;
@@ -75,7 +76,11 @@ pub use gaps::{EXCERPT_HEAD, GAP};
 pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN};
 pub use lines::{ends_line, indented, is_blank, on_one_line, one_word};
 pub use part::Part;
-pub use programs::{ByAuthor, INSERTED, by_author, is_by_program, own_words, programs_in};
+pub use pastes::pastes_in;
+pub use programs::{
+    ByAuthor, INSERTED, asks_user, by_author, is_by_program, is_refusal_with_reason, own_words,
+    programs_in,
+};
 pub use quote::{own_tag, quoted};
 pub use rules::rules_in;
 pub use sentences::each_sentence;

@@ -3,9 +3,11 @@
 //! The client of an agent writes outputs of commands, reminders, notices and contents of files into the
 //! user's turns. None of it may become the user's rule or request: whoever can make a command print a line
 //! could then give orders for as long as the conversation lasts. All that is known of such texts is here:
-//! tags in [`TAGS`], texts without tags in `beginnings`, files next to a question in `files`.
+//! tags in [`TAGS`], texts without tags in `beginnings`, files next to a question in `files`; and which outputs of tools are
+//! the user's words, in `answers`.
 //! `docs/wire-formats.md` says which program writes which, and how that is known.
 
+mod answers;
 mod beginnings;
 mod files;
 #[cfg(test)]
@@ -13,6 +15,8 @@ mod tests;
 
 use std::borrow::Cow;
 use std::ops::Range;
+
+pub use answers::{asks_user, is_refusal_with_reason};
 
 use crate::gaps;
 use crate::part::Part;

@@ -38,10 +38,10 @@ pub(crate) const OLD_REQUEST: f64 = 0.5;
 pub(crate) const SAYING: f64 = 40.0;
 
 /// Of how a text of the user begins that is kept behind the digest, although what followed it is not.
-pub(crate) const HEARD: f64 = 2.5;
+pub(crate) const HEARD: f64 = 0.8;
 
 /// The same of the last one: without it, what followed seems to come before it.
-pub(crate) const LAST_HEARD: f64 = 4.0;
+pub(crate) const LAST_HEARD: f64 = 2.5;
 
 /// Of a later request that is a command of the program in which it was written.
 pub(crate) const COMMANDED: f64 = 2.0;

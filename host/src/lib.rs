@@ -220,6 +220,7 @@ mod strategy_name;
 mod trigger;
 mod unit_status;
 mod unseen;
+mod users_words;
 mod verify;
 
 #[doc(inline)]

@@ -72,6 +72,8 @@ pub struct Receipt {
     pub cache: Option<CacheEffect>,
     /// Number of units by outcome.
     pub units: Units,
+    /// The same of the units that hold words of the user; absent if nothing was compacted.
+    pub user_words: Option<UserWords>,
     /// The strategy's reasons for units, as codes that it declares.
     pub reasons: Vec<ReasonCode>,
     /// References of the removed and rewritten units in the archive; absent without an archive.
@@ -378,8 +380,21 @@ pub struct Units {
     /// after a changed beginning, or because a strategy removed thinking of finished turns.
     pub thinking_removed: usize,
     /// Texts that the host shortened because they were too large for the budget: tool outputs that the model has
-    /// not seen, and user messages that stay only by default.
+    /// not seen, words of the user that nobody pinned by their index, and tool outputs beside such words.
     pub texts_shortened: usize,
+}
+
+/// Number of units with words of the user (messages, remarks beside tool outputs, answers through a tool) by outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub struct UserWords {
+    /// Units that were kept.
+    pub kept: usize,
+    /// Units that are in the result with some parts changed or shortened.
+    pub rewritten: usize,
+    /// Units that were removed, because they did not fit the user's share of the budget.
+    pub removed: usize,
 }
 
 /// A strategy's reason for a run of units, as a code.

@@ -14,9 +14,10 @@ use crate::changes::UnitOutcome;
 use crate::compaction::Compaction;
 use crate::receipt::{
     Archived, Attempt, BeforeAfter, Original, Outcome, ReasonCode, Receipt, Stages, Tokens,
-    Unchanged, Units,
+    Unchanged, Units, UserWords,
 };
 use crate::situation::Situation;
+use crate::users_words;
 use crate::verify::Accepted;
 
 /// Record of a running compaction.
@@ -80,7 +81,9 @@ impl Record<'_> {
                 .filter(|of_unit| **of_unit == outcome)
                 .count()
         };
+        let user_words = user_words(before, &applied.outcomes);
         let receipt = Receipt {
+            user_words: Some(user_words),
             strategy: Some(strategy),
             fell_back,
             units: Units {
@@ -178,6 +181,7 @@ impl Record<'_> {
                 thinking_removed: 0,
                 texts_shortened: 0,
             },
+            user_words: None,
             reasons: Vec::new(),
             archive,
             undo,
@@ -192,6 +196,23 @@ impl Record<'_> {
             stages: Stages::default(),
         }
     }
+}
+
+fn user_words(before: &Conversation, outcomes: &[UnitOutcome]) -> UserWords {
+    let mut words = UserWords {
+        kept: 0,
+        rewritten: 0,
+        removed: 0,
+    };
+    let outcomes = outcomes.iter().enumerate();
+    for (_, outcome) in outcomes.filter(|(unit, _)| users_words::are_in(before, *unit)) {
+        match outcome {
+            UnitOutcome::Kept => words.kept += 1,
+            UnitOutcome::Rewritten => words.rewritten += 1,
+            UnitOutcome::Removed => words.removed += 1,
+        }
+    }
+    words
 }
 
 fn archived(units: Vec<(usize, String)>) -> Vec<Archived> {

@@ -101,7 +101,7 @@ impl FromStr for Budget {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pins {
     /// The first user message, which is often the task. The host shortens it if it takes more than its share
-    /// of the budget ([`Policy::first_user_percent`]).
+    /// of the budget ([`Policy::user_percent`]).
     FirstUser,
     /// Indices in [`Conversation::units`]. These units also stay byte-identical.
     Units(Vec<usize>),
@@ -120,12 +120,14 @@ pub struct Policy {
     /// Whether a plan may rewrite the assistant's text.
     pub rewrite_assistant: bool,
     /// Whether a plan may keep excerpts of tool outputs, and the host may shorten outputs that the model has
-    /// not seen and user messages that stay only by default. With `rewrite-assistant`, also excerpts of the assistant's text. An excerpt is verbatim, and
+    /// not seen and user messages that nobody pinned by their index. With `rewrite-assistant`, also excerpts of the assistant's text. An excerpt is verbatim, and
     /// the host says where text is missing.
     pub excerpts: bool,
-    /// Percent of the free budget that the first user message may take if it is pinned only by default
-    /// ([`Pins::FirstUser`]). The host shortens a larger one. Numbers above 100 count as 100.
-    pub first_user_percent: u8,
+    /// Percent of the free budget that the user's words may take: messages, remarks beside tool outputs, and answers through
+    /// a tool. Whatever a plan says, they stay in their place, byte for byte if all of them fit, otherwise the newest,
+    /// shortened where they are long (`docs/shares.md`). 0 protects only the first message ([`Pins::FirstUser`]) and the
+    /// newest one. Numbers above 100 count as 100.
+    pub user_percent: u8,
     /// Whether a plan may remove media, such as pictures, from kept messages.
     pub remove_media: bool,
     /// Highest role of inserted text, if the format has it.
@@ -139,7 +141,7 @@ impl Policy {
         with_rewrite_outputs rewrite_outputs: bool;
         with_rewrite_assistant rewrite_assistant: bool;
         with_excerpts excerpts: bool;
-        with_first_user_percent first_user_percent: u8;
+        with_user_percent user_percent: u8;
         with_remove_media remove_media: bool;
         with_summary_role summary_role: SummaryRole;
         with_thinking thinking: ThinkingPolicy;
@@ -182,7 +184,7 @@ impl Default for Policy {
             rewrite_outputs: true,
             rewrite_assistant: false,
             excerpts: true,
-            first_user_percent: 50,
+            user_percent: 50,
             remove_media: false,
             summary_role: SummaryRole::User,
             thinking: ThinkingPolicy::Auto,

@@ -1,5 +1,5 @@
 //! Computes how far texts that must stay are shortened, and how many tokens that saves: tool outputs that the
-//! model has not seen, and user messages that stay only by default.
+//! model has not seen, the user's words that nobody pinned by their index, and tool outputs beside these words.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use baler_conversation::{Conversation, UnitKind};
 
 use crate::request::{MIN_UNPROTECTED_TOKENS, Policy};
 use crate::unit_status::UnitStatus;
-use crate::unseen;
+use crate::{unseen, users_words};
 
 /// Lowest cap of a shortened text in tokens, its mark included: enough for its first, its last and some of
 /// its error lines or rules. A text with no more tokens is not shortened.
@@ -30,6 +30,21 @@ const OTHERS_DIVISOR_IF_FITTING: u32 = 8;
 /// Divisor of the free budget: the part that the newest user message leaves to the work that follows it.
 const WORK_DIVISOR: u32 = 4;
 
+/// Percent of the free budget for a first message that is pinned only by default, if the policy protects no other words of
+/// the user.
+pub(crate) const FIRST_MESSAGE_PERCENT: u8 = 50;
+
+/// What a text that must stay is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Words of the user.
+    Users,
+    /// An output that the model has not seen.
+    Unseen,
+    /// An output that stays only because the user's words are in the same unit. It gets no more than the least.
+    Beside,
+}
+
 /// A text that may be shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LongText {
@@ -42,8 +57,7 @@ pub(crate) struct LongText {
     pub(crate) tokens: u32,
     /// Bytes of its text.
     pub(crate) bytes: usize,
-    /// Whether it is text of the user, and not an unseen output.
-    pub(crate) is_users: bool,
+    pub(crate) kind: Kind,
     /// The most tokens that it may have besides the common cap; `u32::MAX` without such a limit.
     most: u32,
 }
@@ -107,9 +121,11 @@ impl Shortening {
                     continue;
                 }
                 if unseen.contains(&unit) {
-                    push_texts(conversation, unit, answered, false, &mut texts);
+                    push_texts(conversation, unit, answered, Stays::Unseen, &mut texts);
+                } else if status.for_words {
+                    push_texts(conversation, unit, 0, Stays::ForWords, &mut texts);
                 } else if status.protected && own.kind == UnitKind::User {
-                    push_texts(conversation, unit, 0, true, &mut texts);
+                    push_texts(conversation, unit, 0, Stays::UsersMessage, &mut texts);
                 }
             }
         }
@@ -132,25 +148,56 @@ impl Shortening {
         self.cap = cap.max(LEAST_TOKENS);
     }
 
-    /// Returns the user messages that may be shortened, oldest first.
+    /// Returns the units with words of the user that may be shortened, oldest first.
     pub(crate) fn users_units(&self) -> Vec<usize> {
-        let users = self.texts.iter().filter(|text| text.is_users);
-        let mut units: Vec<usize> = users.map(|text| text.unit).collect();
+        let mut units: Vec<usize> = self.of_kind(Kind::Users).map(|text| text.unit).collect();
         units.dedup();
         units
     }
 
-    /// Limits the texts of a unit together to `tokens` more than their shortest form has.
-    pub(crate) fn limit_unit(&mut self, unit: usize, tokens: u32) {
+    fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &LongText> {
+        self.texts.iter().filter(move |text| text.kind == kind)
+    }
+
+    pub(crate) fn has_unseen(&self) -> bool {
+        self.of_kind(Kind::Unseen).next().is_some()
+    }
+
+    /// Returns how many tokens all words of the user have above their shortest form.
+    pub(crate) fn tokens_of_words(&self) -> u64 {
+        let words = self.of_kind(Kind::Users);
+        words
+            .map(|text| u64::from(text.tokens - LEAST_TOKENS))
+            .sum()
+    }
+
+    /// Leaves all words of the user whole.
+    pub(crate) fn leave_words_whole(&mut self) {
+        self.texts.retain(|text| text.kind != Kind::Users);
+    }
+
+    /// Limits outputs beside the user's words to the least.
+    pub(crate) fn limit_outputs_beside_words(&mut self) {
+        let beside = self
+            .texts
+            .iter_mut()
+            .filter(|text| text.kind == Kind::Beside);
+        beside.for_each(|text| text.most = LEAST_TOKENS);
+    }
+
+    /// Limits the user's words in `units` together to `tokens` more than their shortest form has.
+    pub(crate) fn limit_words(&mut self, units: &[usize], tokens: u32) {
+        let is_of_them =
+            |text: &LongText| text.kind == Kind::Users && units.binary_search(&text.unit).is_ok();
         let own = Self {
-            texts: self.of_unit(unit).to_vec(),
+            texts: self.texts.iter().copied().filter(is_of_them).collect(),
             cap: u32::MAX,
         };
         let most = own.cap_for(TextBudget {
             tokens: own.tokens_at(LEAST_TOKENS) + u64::from(tokens),
             bytes: u64::MAX,
         });
-        for text in self.texts.iter_mut().filter(|text| text.unit == unit) {
+        for text in self.texts.iter_mut().filter(|text| is_of_them(text)) {
             text.most = most;
         }
     }
@@ -229,28 +276,38 @@ pub(crate) fn share_of_others(free: u32, others: u32, fit: bool) -> u32 {
 }
 
 /// Returns how many tokens of the free budget the newest user message may have. `others` are the tokens of
-/// unprotected units, and `work` those of them that follow the message. Without such work it stays whole
-/// unless it alone exceeds the budget.
-pub(crate) fn share_of_newest_message(free: u32, others: u32, work: u32) -> u32 {
-    let for_summary = MIN_UNPROTECTED_TOKENS.min(others / 2);
+/// unprotected units, `work` those of them that follow the message, and `words` those of the user's earlier words, which
+/// say what it is about as a summary does. Without such work it stays whole unless it alone exceeds the budget.
+pub(crate) fn share_of_newest_message(free: u32, others: u32, work: u32, words: u32) -> u32 {
+    let for_summary = MIN_UNPROTECTED_TOKENS.saturating_sub(words).min(others / 2);
     let for_work = (free / WORK_DIVISOR).min(work);
     free.saturating_sub(for_summary.max(for_work))
 }
 
-/// Returns how many tokens of the free budget a first user message may have that is pinned only by default.
-pub(crate) fn share_of_first_message(free: u32, others: u32, percent: u8) -> u32 {
-    let share = u64::from(free) * u64::from(percent.min(100)) / 100;
-    let reserved = (u64::from(free) - share).min(u64::from(others));
-    free - u32::try_from(reserved).unwrap_or(free)
+/// Returns how many tokens of the `free` budget words of the user may have of which the share has `share`. They get what
+/// `others`, the tokens of unprotected units, do not need.
+pub(crate) fn share_of_words(free: u32, others: u32, share: u32) -> u32 {
+    let reserved = free.saturating_sub(share).min(others);
+    free - reserved
 }
 
-/// Adds the texts of a unit that are large enough to be shortened: those of the user, or the outputs of messages
-/// from `answered` on.
+/// Why texts of a unit stay.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stays {
+    /// For outputs that the model has not seen.
+    Unseen,
+    /// As a message of the user that is protected anyway.
+    UsersMessage,
+    /// For the user's words in the unit alone.
+    ForWords,
+}
+
+/// Adds the texts of a unit that are large enough to be shortened. Unseen outputs are those of messages from `answered` on.
 fn push_texts(
     conversation: &Conversation,
     unit: usize,
     answered: usize,
-    is_users: bool,
+    stays: Stays,
     texts: &mut Vec<LongText>,
 ) {
     let first = conversation.units()[unit].first_message;
@@ -260,15 +317,25 @@ fn push_texts(
             continue;
         }
         for (part, own) in message.parts.iter().enumerate() {
-            let bytes = match &own.content {
-                Content::Output(output) if !is_users && output.has_replaceable_text() => {
-                    output.texts.iter().map(Range::len).sum()
+            let (bytes, kind) = match &own.content {
+                Content::Output(output)
+                    if stays != Stays::UsersMessage && output.has_replaceable_text() =>
+                {
+                    let is_answer = || users_words::is_answer(conversation, message, own);
+                    let kind = match stays {
+                        Stays::ForWords if is_answer() => Kind::Users,
+                        Stays::ForWords => Kind::Beside,
+                        Stays::Unseen | Stays::UsersMessage => Kind::Unseen,
+                    };
+                    (output.texts.iter().map(Range::len).sum(), kind)
                 }
                 // A mark does not count within the contents of files that a program added.
                 Content::Text(place)
-                    if is_users && message.role == Role::User && !message.is_closed(own) =>
+                    if stays != Stays::Unseen
+                        && message.role == Role::User
+                        && !message.is_closed(own) =>
                 {
-                    place.len()
+                    (place.len(), Kind::Users)
                 }
                 _ => continue,
             };
@@ -287,7 +354,7 @@ fn push_texts(
                     part,
                     tokens,
                     bytes,
-                    is_users,
+                    kind,
                     most: u32::MAX,
                 });
             }

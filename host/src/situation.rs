@@ -5,6 +5,7 @@ mod tests;
 
 use std::sync::OnceLock;
 
+use baler_conversation::message::{Message, Part};
 use baler_conversation::provider::Binding;
 use baler_conversation::{Conversation, Deadline, Unit, UnitKind};
 
@@ -12,8 +13,9 @@ use crate::fault::Quantity;
 use crate::model::Spending;
 use crate::once::OncePerUnit;
 use crate::request::{Budget, MIN_UNPROTECTED_TOKENS, Request, ThinkingPolicy};
-use crate::shortening::{self, Shortening, TextBudget};
-use crate::unit_status::{UnitStatus, unit_statuses};
+use crate::shortening::{self, FIRST_MESSAGE_PERCENT, Shortening, TextBudget};
+use crate::unit_status::{UnitStatus, protect_for_words, unit_statuses};
+use crate::users_words;
 use baler_archive::reference;
 
 /// A request for one conversation, with everything that is computed from both.
@@ -25,8 +27,11 @@ pub(crate) struct Situation {
     pub(crate) statuses: Vec<UnitStatus>,
     /// Tokens that the result should fit in.
     pub(crate) budget: u32,
-    /// Tokens of the smallest possible result, with each shortened output counted as its cap.
+    /// Tokens of the smallest possible result, with each text that may be shortened counted as its shortest form.
     pub(crate) floor: u32,
+    /// Tokens of the smallest result under any budget: the floor without the user's words that stay only because they fit
+    /// their share of this budget.
+    pub(crate) least_floor: u32,
     /// Bytes of the smallest possible result.
     pub(crate) floor_bytes: usize,
     /// Maximum bytes of the result.
@@ -53,6 +58,37 @@ pub(crate) struct Situation {
     answered: usize,
     /// The texts that must stay but may be shortened, and how far they are shortened.
     pub(crate) shortening: Shortening,
+    /// Tokens of the user's share that the user's words have left above their shortest forms.
+    left_for_words: u32,
+}
+
+/// A size in all dimensions that have a limit.
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    tokens: u32,
+    bytes: usize,
+    media: u32,
+}
+
+impl Size {
+    /// Returns this percentage of it, rounded down.
+    fn percent(self, percent: u8) -> Self {
+        let share = |size: u64| (u128::from(size) * u128::from(percent) / 100) as u64;
+        Self {
+            tokens: u32::try_from(share(self.tokens.into())).unwrap_or(self.tokens),
+            bytes: to_usize(share(self.bytes as u64)),
+            media: u32::try_from(share(self.media.into())).unwrap_or(self.media),
+        }
+    }
+
+    /// Returns what is left of it without `part`; `None` if `part` does not fit.
+    fn without(self, part: Self) -> Option<Self> {
+        Some(Self {
+            tokens: self.tokens.checked_sub(part.tokens)?,
+            bytes: self.bytes.checked_sub(part.bytes)?,
+            media: self.media.checked_sub(part.media)?,
+        })
+    }
 }
 
 impl Situation {
@@ -79,6 +115,7 @@ impl Situation {
             statuses,
             budget,
             floor: 0,
+            least_floor: 0,
             floor_bytes: 0,
             opening_note: marks.opening_note,
             first_unfinished: OnceLock::new(),
@@ -88,8 +125,15 @@ impl Situation {
             spending: Spending::default(),
             answered: conversation.answered(),
             shortening,
+            left_for_words: 0,
         };
         situation.find_floor();
+        situation.least_floor = situation.floor;
+        if let Budget::Share(_) = situation.request.budget {
+            situation.budget = situation.budget.max(situation.least());
+            situation.find_floor();
+        }
+        situation.protect_users_words();
         situation.share_with_others();
         situation
     }
@@ -98,9 +142,6 @@ impl Situation {
     fn find_floor(&mut self) {
         let protected: Vec<bool> = self.protected().collect();
         self.floor = self.tokens_under(shortening::LEAST_TOKENS, &protected, None);
-        if let Budget::Share(_) = self.request.budget {
-            self.budget = self.budget.max(self.least());
-        }
         let media = self.sum_of_protected(|_, unit| unit.media as usize);
         let bytes = around_units(&self.conversation)
             + self.sum_of_protected(|index, unit| {
@@ -134,11 +175,105 @@ impl Situation {
         let saved = newest.map_or(0, |unit| {
             self.shortening.saved(unit, shortening::LEAST_TOKENS).0
         });
-        self.floor.saturating_add(saved)
+        self.least_floor.saturating_add(saved)
     }
 
     fn newest_user_message(&self) -> Option<usize> {
         self.units().iter().rposition(|unit| unit.traits.user_text)
+    }
+
+    /// Protects the user's words, the newest first, as long as they fit the user's share of the free budget in their shortest
+    /// form. All of them stay whole if that fits, too. One that does not fit is passed over.
+    fn protect_users_words(&mut self) {
+        let percent = self.request.policy.user_percent.min(100);
+        let of_words = if percent == 0 {
+            FIRST_MESSAGE_PERCENT
+        } else {
+            percent
+        };
+        self.left_for_words = self.free().percent(of_words).tokens;
+        if percent == 0 || self.fits() || !self.below_floor.is_empty() {
+            return;
+        }
+        let share = self.free().percent(percent);
+        let candidates: Vec<usize> = (0..self.units().len())
+            .filter(|unit| {
+                !self.is_protected(*unit) && users_words::are_in(&self.conversation, *unit)
+            })
+            .collect();
+        let statuses = self.statuses.clone();
+        for unit in &candidates {
+            self.statuses[*unit].for_words = true;
+        }
+        self.find_texts();
+        let mut left = share;
+        let mut chosen = candidates;
+        chosen.reverse();
+        chosen.retain(|unit| match left.without(self.shortest_size_of(*unit)) {
+            Some(rest) => {
+                left = rest;
+                true
+            }
+            None => false,
+        });
+        chosen.reverse();
+        let messages = |unit: &&usize| self.units()[**unit].kind == UnitKind::User;
+        let messages: Vec<usize> = chosen.iter().filter(messages).copied().collect();
+        // A step may need units beside it, and notes, for which there may be no room.
+        for chosen in [chosen, messages, Vec::new()] {
+            self.statuses.clone_from(&statuses);
+            protect_for_words(
+                &self.conversation,
+                &self.request,
+                &mut self.statuses,
+                &chosen,
+            );
+            self.find_texts();
+            self.find_floor();
+            if self.below_floor.is_empty() {
+                break;
+            }
+        }
+        self.left_for_words = left.tokens;
+        if self.shortening.tokens_of_words() <= u64::from(left.tokens) {
+            self.shortening.leave_words_whole();
+            self.find_floor();
+        }
+    }
+
+    fn find_texts(&mut self) {
+        let policy = &self.request.policy;
+        self.shortening = Shortening::of(&self.conversation, policy, &self.statuses);
+    }
+
+    /// Returns whether the conversation is within all limits.
+    fn fits(&self) -> bool {
+        self.conversation.tokens() <= self.budget
+            && self.conversation.bytes() <= self.max_bytes
+            && self.conversation.media() <= self.max_media
+    }
+
+    /// Returns what the limits leave beside the smallest possible result.
+    fn free(&self) -> Size {
+        let media = self.sum_of_protected(|_, unit| unit.media as usize);
+        Size {
+            tokens: self.target() - self.floor,
+            bytes: self.max_bytes.saturating_sub(self.floor_bytes),
+            media: self
+                .max_media
+                .saturating_sub(u32::try_from(media).unwrap_or(u32::MAX)),
+        }
+    }
+
+    /// Returns the size of the shortest legal form of a unit.
+    fn shortest_size_of(&self, unit: usize) -> Size {
+        let own = &self.units()[unit];
+        let (tokens, bytes) = self.shortening.saved(unit, shortening::LEAST_TOKENS);
+        Size {
+            tokens: own.tokens.saturating_sub(tokens),
+            bytes: own.bytes.saturating_sub(bytes),
+            media: own.media,
+        }
     }
 
     /// Shortens texts that must stay if protected units do not fit otherwise, or leave too little for other
@@ -157,10 +292,11 @@ impl Situation {
         let others = self.conversation.tokens().saturating_sub(all);
         let other_bytes = bytes.saturating_sub(to_usize(self.shortening.bytes_at(u32::MAX)));
         let free = target - self.floor;
-        self.limit_user_messages(free, others);
+        self.limit_users_words(free, others);
+        self.shortening.limit_outputs_beside_words();
         let all = self.tokens_of_units(&protected, None);
         let fit = all <= target && bytes <= self.max_bytes;
-        if fit && self.shortening.texts().iter().all(|text| text.is_users) {
+        if fit && !self.shortening.has_unseen() {
             return;
         }
         let free = free.saturating_sub(shortening::share_of_others(free, others, fit));
@@ -172,20 +308,20 @@ impl Situation {
         self.shortening.set_cap(cap);
     }
 
-    /// Limits user messages that stay only by default to their share of the `free` budget, so that one of them
-    /// does not take all of it. `others` are the tokens of unprotected units.
-    fn limit_user_messages(&mut self, free: u32, others: u32) {
+    /// Limits the user's words to their share of the `free` budget, so that a long message does not take all of it. `others`
+    /// are the tokens of unprotected units.
+    fn limit_users_words(&mut self, free: u32, others: u32) {
         let newest = self.newest_user_message();
-        for unit in self.shortening.users_units() {
-            let share = if Some(unit) == newest {
-                let work = self.unprotected_tokens_after(unit);
-                shortening::share_of_newest_message(free, others, work)
-            } else {
-                let percent = self.request.policy.first_user_percent;
-                shortening::share_of_first_message(free, others, percent)
-            };
-            self.shortening.limit_unit(unit, share);
+        let mut units = self.shortening.users_units();
+        if let Some(newest) = newest.filter(|newest| units.contains(newest)) {
+            units.retain(|unit| *unit != newest);
+            let work = self.unprotected_tokens_after(newest);
+            let words = self.floor.saturating_sub(self.least_floor);
+            let share = shortening::share_of_newest_message(free, others, work, words);
+            self.shortening.limit_words(&[newest], share);
         }
+        let share = shortening::share_of_words(free, others, self.left_for_words);
+        self.shortening.limit_words(&units, share);
     }
 
     fn unprotected_tokens_after(&self, unit: usize) -> u32 {
@@ -312,6 +448,17 @@ impl Situation {
     /// Returns whether a unit must stay byte-identical, because the caller named it.
     pub(crate) fn stays_whole(&self, unit: usize) -> bool {
         self.statuses.get(unit).is_some_and(|status| status.whole)
+    }
+
+    /// Returns whether an output stays as it is for the user's words: it is the user's answer, or the host shortens it beside
+    /// them.
+    pub(crate) fn holds_answer(&self, unit: usize, message: &Message, part: &Part) -> bool {
+        let Some(status) = self.statuses.get(unit).filter(|status| status.protected) else {
+            return false;
+        };
+        status.for_words
+            || (self.request.policy.user_percent > 0
+                && users_words::is_answer(&self.conversation, message, part))
     }
 
     /// Returns for each unit whether it must not be removed.

@@ -18,6 +18,8 @@ pub(crate) struct UnitStatus {
     pub(crate) live: bool,
     /// The unit holds tool outputs that the model has not seen.
     pub(crate) unseen: bool,
+    /// The unit is protected for the user's words in it alone, which fit their share of the budget.
+    pub(crate) for_words: bool,
     /// The unit must not be removed, for one of these or another reason.
     pub(crate) protected: bool,
     /// The caller named the unit, as pinned or as live. It stays byte-identical, so that the caller can find
@@ -129,6 +131,7 @@ pub(crate) fn unit_statuses(conversation: &Conversation, request: &Request) -> V
                 pinned: is_pinned,
                 live: is_live,
                 unseen: unseen.contains(&index),
+                for_words: false,
                 protected: false,
                 whole: is_live || (is_named && is_pinned),
             }
@@ -191,16 +194,37 @@ fn protected_units(
                 || landmarks.contains(&Some(index))
         })
         .collect();
-    if let Some(answer) = unseen::required_answer(conversation, &protected) {
+    protect_companions(conversation, request, &mut protected);
+    protected
+}
+
+/// Protects units that protected units need beside them.
+fn protect_companions(conversation: &Conversation, request: &Request, protected: &mut [bool]) {
+    if let Some(answer) = unseen::required_answer(conversation, protected) {
         protected[answer] = true;
     }
-    if request
-        .policy
-        .drops_thinking(conversation.envelope().binding)
-    {
-        keep_turns_whole(conversation, &mut protected);
+    let policy = &request.policy;
+    if policy.drops_thinking(conversation.envelope().binding) {
+        keep_turns_whole(conversation, protected);
     }
-    protected
+}
+
+/// Protects `units` for the user's words in them.
+pub(crate) fn protect_for_words(
+    conversation: &Conversation,
+    request: &Request,
+    statuses: &mut [UnitStatus],
+    units: &[usize],
+) {
+    for unit in units {
+        statuses[*unit].for_words = true;
+        statuses[*unit].protected = true;
+    }
+    let mut protected: Vec<bool> = statuses.iter().map(|status| status.protected).collect();
+    protect_companions(conversation, request, &mut protected);
+    for (status, is_protected) in statuses.iter_mut().zip(protected) {
+        status.protected = is_protected;
+    }
 }
 
 /// Returns single units without which the conversation would lose its task or break a rule.

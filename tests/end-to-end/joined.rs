@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use baler_host::request::Policy;
 use baler_host::{
     Archive, Conversation, Format, Strategy,
     remote::{AnswerFuture, Operation, Remote},
@@ -89,7 +90,11 @@ async fn text_that_joins_a_pinned_message_is_in_no_floor_and_leaves_again() {
         assert_eq!((before.format(), before.units().len()), (format, 61));
         let squatter = Strategy::remote(Arc::new(Squatter));
         let squatted = host
-            .compact(&before, &[squatter], &share(0.8))
+            .compact(
+                &before,
+                &[squatter],
+                &share(0.8).with_policy(Policy::default().with_user_percent(0)),
+            )
             .await
             .expect("an archive that stores");
         assert_good(&before, &squatted, &host);
@@ -101,7 +106,11 @@ async fn text_that_joins_a_pinned_message_is_in_no_floor_and_leaves_again() {
         for strategy in &strategies {
             let what = format!("{format:?} {}", strategy.name());
             let done = host
-                .compact(squatted, std::slice::from_ref(strategy), &share(0.25))
+                .compact(
+                    squatted,
+                    std::slice::from_ref(strategy),
+                    &share(0.25).with_policy(Policy::default().with_user_percent(0)),
+                )
                 .await
                 .expect("an archive that stores");
             assert_good(squatted, &done, &host);

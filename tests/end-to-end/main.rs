@@ -42,5 +42,7 @@ mod seeds;
 mod strategies;
 /// Tool outputs that the model has not seen yet (I4).
 mod unseen;
+/// What the user said (I4).
+mod users_words;
 /// WASI with nothing behind it.
 mod wasi;

@@ -190,7 +190,7 @@ async fn i8_a_recorded_summary_does_not_speak_for_the_user_in_a_later_run() {
     for strategy in [Strategy::digest(), bundled(host, "tiered").await] {
         let chain = std::slice::from_ref(&strategy);
         let compaction = host
-            .compact(&later, chain, &to(1_800))
+            .compact(&later, chain, &to(2_100))
             .await
             .expect("no archive that could fail");
         let result: Value = serde_json::from_str(compaction.document()).expect("JSON");

@@ -94,6 +94,7 @@ async fn sliding_window_keeps_the_newest_units_beside_what_must_stay() {
         render(&document),
         "system You mend programs. Be brief.\n\
          user Mend the parser of the tariff tables; never touch vendor/.\n\
+         user 最後の列を必ず残してください。 The rest can wait.\n\
          assistant Done so far. c4\n\
          tool c4 ok\n\
          user Now run the whole suite, please.\n\

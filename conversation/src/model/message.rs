@@ -263,6 +263,8 @@ pub struct Output {
     pub name: String,
     /// Whether the output reports a failure.
     pub failed: bool,
+    /// Whether the program that ran the tool says so in a field of the format. No text of a tool can pretend that.
+    pub marked_failed: bool,
     /// The places of the texts, in order.
     pub texts: Vec<Place>,
     /// Blocks that are not texts, in order; they stay when the texts are rewritten.

@@ -291,6 +291,7 @@ mod tests {
             kind: "",
             name: name.to_owned(),
             failed: false,
+            marked_failed: false,
             texts: Vec::new(),
             others: Vec::new(),
             content: None,

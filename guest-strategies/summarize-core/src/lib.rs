@@ -25,5 +25,7 @@ pub use answer::without_frame;
 pub use earlier_summaries::earlier_summaries;
 pub use placement::{UnitOutcome, max_summary_tokens, reserve, summary_position};
 pub use question::{Form, Question, wishes};
-pub use summarize::{LIMITS, METRICS, ModelUsage, Summary, summarize, summarize_with_usage};
+pub use summarize::{
+    LIMITS, METRICS, ModelUsage, Summary, summarize, summarize_with_usage, with_messages_between,
+};
 pub use transcript::has_users_words;

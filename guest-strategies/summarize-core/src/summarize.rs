@@ -4,7 +4,9 @@
 mod tests;
 
 use baler_digest::{EARLIER_LABEL, quoted};
-use baler_strategy::{Conversation, Failure, Limits, Model, ModelError, ModelRequest, Report};
+use baler_strategy::{
+    Conversation, Failure, Limits, Model, ModelError, ModelRequest, Report, UnitKind,
+};
 
 use crate::question::{Question, limit};
 use crate::transcript::{self, Transcript};
@@ -119,6 +121,20 @@ pub fn summarize_with_usage(
     };
     let summary = summarizer.summary(units, question);
     (summary, summarizer.usage)
+}
+
+/// Returns these units, which are in order, and the user's messages between them. These may stay in the conversation, but
+/// without them a reader of the others could not tell what was answered.
+#[must_use]
+pub fn with_messages_between(conversation: &Conversation<'_>, units: &[usize]) -> Vec<usize> {
+    let (first, last) = match units {
+        [first, .., last] => (*first, *last),
+        few => return few.to_vec(),
+    };
+    let is_message = |unit: &usize| conversation.units()[*unit].kind == UnitKind::User;
+    (first..=last)
+        .filter(|unit| units.binary_search(unit).is_ok() || is_message(unit))
+        .collect()
 }
 
 struct Summarizer<'a> {

@@ -107,7 +107,8 @@ impl Strategy for Summarize {
                 .min(longest)
                 .saturating_sub(conversation.count(&carried)),
         };
-        let summary = summarize_core::summarize(conversation, &summarized, &question)?;
+        let shown = summarize_core::with_messages_between(conversation, &summarized);
+        let summary = summarize_core::summarize(conversation, &shown, &question)?;
         let mut builder = PlanBuilder::removing_all(units.len());
         for (unit, outcome) in outcomes.iter().enumerate() {
             let code = match outcome {

@@ -47,8 +47,9 @@ impl<'a> StoryWriter<'a> {
             max_output_tokens: longest,
             max_tokens: removed.max_summary_tokens.min(longest),
         };
+        let shown = summarize_core::with_messages_between(self.conversation, &removed.units);
         let (summary, usage) =
-            summarize_core::summarize_with_usage(self.conversation, &removed.units, &question);
+            summarize_core::summarize_with_usage(self.conversation, &shown, &question);
         self.usage = usage;
         match summary {
             Ok(summary) => {

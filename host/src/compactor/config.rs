@@ -192,7 +192,7 @@ impl CompactorConfig {
     }
 }
 
-/// The settings of an earlier system (`docs/prior-systems.md`).
+/// The settings of an earlier system (`docs/prior-systems.md`). None of them kept what the user said beside the task.
 struct Preset {
     strategy: &'static str,
     config: Map<String, Value>,
@@ -208,19 +208,19 @@ fn preset(name: &str) -> Option<Preset> {
             "summarize",
             json!({"preset": "planck"}),
             // PL-7. Users found this time too short for models that they host (PL-I7).
-            json!({"triggers": {"share": 0.8}, "undeclared-timeout-ms": 120_000}),
+            json!({"triggers": {"share": 0.8}, "undeclared-timeout-ms": 120_000, "policy": {"user-percent": 0}}),
         ),
         // PU-8, PU-12: the strategy's own `max-tokens` decides when.
         "puck" => (
             "summarize",
             json!({"preset": "puck"}),
-            json!({"triggers": {"share": null}}),
+            json!({"triggers": {"share": null}, "policy": {"user-percent": 0}}),
         ),
         // TV2: eight turns.
         "ptc-runner" => (
             "coalesce",
             json!({"println-limit": 15, "tool-call-limit": 20}),
-            json!({"triggers": {"share": null, "turns": 8}}),
+            json!({"triggers": {"share": null, "turns": 8}, "policy": {"user-percent": 0}}),
         ),
         // AP-7, AP-8, AP-11.
         "apeira" => (
@@ -229,7 +229,7 @@ fn preset(name: &str) -> Option<Preset> {
             json!({
                 "context-window": 128_000,
                 "triggers": {"share": 0.9},
-                "policy": {"summary-role": "developer"}
+                "policy": {"summary-role": "developer", "user-percent": 0}
             }),
         ),
         _ => return None,

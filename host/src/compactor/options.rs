@@ -242,7 +242,7 @@ impl CompactorOptions {
         // The newest user message stays whole, unless it alone exceeds the trigger.
         let floor = Some(situation.comfortable_floor())
             .filter(|floor| threshold.is_none_or(|own| *floor < own))
-            .unwrap_or(situation.floor);
+            .unwrap_or(situation.least_floor);
         let share_of = |most: u32| {
             let beside = f64::from(most.saturating_sub(floor)) * self.target_share;
             floor.saturating_add(beside as u32)

@@ -480,7 +480,8 @@ pub(super) fn thinking_removed<'a>(
 }
 
 /// Whether a plan may replace the text of a part, given by message and part of its unit: the policy lets it,
-/// the caller did not say that the unit stays, and if the part is an output, the model has seen it.
+/// the caller did not say that the unit stays, and if the part is an output, the model has seen it and it is no answer of the
+/// user's.
 pub(crate) fn is_rewritable(situation: &Situation, unit: usize, place: (usize, usize)) -> bool {
     let policy = &situation.request.policy;
     is_editable(
@@ -515,14 +516,20 @@ fn is_editable(
     let Some(own) = situation.conversation.messages(unit).get(message) else {
         return false;
     };
+    let Some(part) = own.parts.get(part) else {
+        return false;
+    };
     if situation.stays_whole(unit) || own.opaque {
         return false;
     }
-    match own.parts.get(part).map(|part| &part.content) {
-        Some(Content::Output(output)) => {
-            outputs && output.has_replaceable_text() && !situation.is_unseen(unit, message)
+    match &part.content {
+        Content::Output(output) => {
+            outputs
+                && output.has_replaceable_text()
+                && !situation.is_unseen(unit, message)
+                && !situation.holds_answer(unit, own, part)
         }
-        Some(Content::Text(_)) => assistant && own.role == Role::Assistant,
+        Content::Text(_) => assistant && own.role == Role::Assistant,
         _ => false,
     }
 }

@@ -4,14 +4,14 @@ mod speakers;
 
 use std::ops::Range;
 
-use baler_digest::{mentions_error, own_words, programs_in, reports_error, rules_in};
+use baler_digest::{mentions_error, own_words, pastes_in, programs_in, reports_error, rules_in};
 
 use baler_conversation::json;
 use baler_conversation::marks::{self, By, Purpose};
 
 use crate::plan::excerpt::{Excerptable, text_of};
 use crate::plan::gaps::{self, Body};
-use crate::shortening::LongText;
+use crate::shortening::{Kind, LongText};
 use crate::situation::Situation;
 
 /// Maximum bytes of a line that mentions an error.
@@ -52,10 +52,9 @@ pub(crate) fn shortened(situation: &Situation, long: &LongText, cap: u32) -> Opt
     let site = message.site(part)?;
     let (text, earlier) = text_of(conversation, message, part)?;
     let Excerptable { head, body, .. } = Excerptable::of(situation, long.unit, &text, earlier);
-    let choice = if long.is_users {
-        Choice::of_user(&body)
-    } else {
-        Choice::of_output(&body)
+    let choice = match long.kind {
+        Kind::Users => Choice::of_user(&body),
+        Kind::Unseen | Kind::Beside => Choice::of_output(&body),
     };
     let write = |room: usize| {
         let text = format!("{head}{}", choice.body_within(&body, room));
@@ -140,6 +139,8 @@ struct Choice {
     lines: Vec<(usize, usize)>,
     /// Lines that matter next, in order.
     next: Vec<(usize, usize)>,
+    /// Where the user's own sentences are, in order: neither a program's nor pasted.
+    sentences: Vec<(usize, usize)>,
     /// Where programs wrote in a text of the user's role, in order.
     programs: Vec<Range<usize>>,
     /// The user's own words in it, if programs wrote there too.
@@ -161,6 +162,7 @@ impl Choice {
         Self {
             lines,
             next: Vec::new(),
+            sentences: Vec::new(),
             programs: Vec::new(),
             own: String::new(),
             ends: ENDS_OF_OUTPUT,
@@ -168,8 +170,8 @@ impl Choice {
         }
     }
 
-    /// Of a user's text: its rules, and then errors that were pasted. What programs wrote in it must not become the
-    /// user's words.
+    /// Of a user's text: the user's sentences, if all of them fit, and then errors that were pasted. Otherwise its rules, and then
+    /// the newest sentences. What programs wrote in it must not become the user's words.
     fn of_user(body: &Body<'_>) -> Self {
         let programs = programs_in(&body.text);
         // Binary search: a text may have many of both.
@@ -196,6 +198,7 @@ impl Choice {
                 true => lines(body, ERROR_LINE_BYTES, reports_error),
                 false => Vec::new(),
             },
+            sentences: sentences(&body.text, &programs),
             programs,
             own,
             ends: ENDS_OF_MESSAGE,
@@ -214,13 +217,24 @@ impl Choice {
         let first = front(body, share(self.ends));
         let last = first.max(back(body, share(self.ends)));
         let left = room.saturating_sub(first).saturating_sub(text.len() - last);
-        let mut lines = newest(&self.lines, text, first..last, left);
         let used = |lines: &[(usize, usize)]| -> usize {
             let bytes = lines.iter().map(|(start, end)| end - start + gaps::LENGTH);
             bytes.sum()
         };
+        let sentences = within(&self.sentences, first..last);
+        let all_fit = !sentences.is_empty() && used(&sentences) <= left;
+        let mut lines = match all_fit {
+            true => sentences,
+            false => newest(&self.lines, text, first..last, left),
+        };
         let left_for_next = left.saturating_sub(used(&lines)) / 2;
-        let next = newest(&self.next, text, first..last, left_for_next);
+        let next = match all_fit || self.sentences.is_empty() {
+            true => newest(&self.next, text, first..last, left_for_next),
+            false => {
+                let sentences = by_lines(&self.sentences, text);
+                newest(&sentences, text, first..last, left_for_next)
+            }
+        };
         let is_new = |(start, end): &(usize, usize)| {
             let mut known = lines.iter();
             !known.any(|(from, to)| start < to && from < end)
@@ -262,6 +276,52 @@ impl Choice {
         .find(|written| speakers::keeps(&self.own, written))
         .unwrap_or_else(|| written(&[]))
     }
+}
+
+/// Returns where the user's own sentences are in a text, without the blank lines around them.
+fn sentences(text: &str, programs: &[Range<usize>]) -> Vec<(usize, usize)> {
+    let mut others = pastes_in(text);
+    others.extend_from_slice(programs);
+    others.sort_unstable_by_key(|other| other.start);
+    others.push(text.len()..text.len());
+    let mut found = Vec::new();
+    let mut at = 0;
+    for other in others {
+        let own = text.get(at..other.start.max(at)).unwrap_or_default();
+        let said = own.trim();
+        if !said.is_empty() {
+            let start = at + own.len() - own.trim_start().len();
+            // With its line break, so that the gap begins a line.
+            let behind = own[own.trim_end().len()..]
+                .find('\n')
+                .map_or(0, |end| end + 1);
+            let end = at + own.trim_end().len() + behind;
+            found.push((start, end));
+        }
+        at = at.max(other.end);
+    }
+    found
+}
+
+/// Returns the parts of these places within `between`.
+fn within(places: &[(usize, usize)], between: Range<usize>) -> Vec<(usize, usize)> {
+    let clipped = places
+        .iter()
+        .map(|(start, end)| (*start.max(&between.start), *end.min(&between.end)));
+    clipped.filter(|(start, end)| start < end).collect()
+}
+
+/// Returns the lines of these places, one by one.
+fn by_lines(places: &[(usize, usize)], text: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    for (start, end) in places {
+        let mut at = *start;
+        for line in text[*start..*end].split_inclusive('\n') {
+            found.push((at, at + line.len()));
+            at += line.len();
+        }
+    }
+    found
 }
 
 /// Returns where the section ends that a text begins with, if it begins with a tag: in templates, what is to be done stands
@@ -364,7 +424,7 @@ mod tests {
     use crate::request::Request;
     use baler_conversation::Format;
 
-    fn within(text: &str, room: usize) -> String {
+    fn output_within(text: &str, room: usize) -> String {
         let body = Body::whole(text);
         Choice::of_output(&body).body_within(&body, room)
     }
@@ -375,7 +435,7 @@ mod tests {
             "    let error = tide();\n    if failed(error) {\n        sound();\n    }\n".repeat(40);
         let quiet = "all is quiet\n".repeat(60);
         let report = "src/tide.rs:4:1: E12 no tide";
-        let shown = within(&format!("{source}{report}\n{source}{quiet}"), 900);
+        let shown = output_within(&format!("{source}{report}\n{source}{quiet}"), 900);
         assert!(shown.contains(report), "{shown}");
         // The beginning stays, whatever it is.
         let (_, behind) = shown.split_once("left out").unwrap_or_default();
@@ -493,7 +553,7 @@ mod tests {
         }
         let text = lines.join("\n");
         for room in [300, 900] {
-            let body = within(&text, room);
+            let body = output_within(&text, room);
             assert!(body.len() < room + 100, "{}", body.len());
             assert!(
                 body.contains("error: berth 150 has no depth in the"),
@@ -510,7 +570,7 @@ mod tests {
             .collect();
         lines[150] = "error: berth 150 has no depth".to_owned();
         let text = json!({"output": lines.join("\n"), "metadata": {"exit_code": 1}}).to_string();
-        let body = within(&text, 900);
+        let body = output_within(&text, 900);
         assert!(body.len() < 1_000, "{}", body.len());
         assert!(body.contains("error: berth 150 has no depth"), "{body}");
     }
@@ -533,7 +593,7 @@ mod tests {
         let mut lines: Vec<String> = (0..500).map(|line| format!("line {line} 平穏")).collect();
         lines[250] = "error[E0308]: mismatched types".to_owned();
         let text = lines.join("\n");
-        let body = within(&text, 900);
+        let body = output_within(&text, 900);
         assert!(body.len() < 1_000, "{}", body.len());
         assert!(body.starts_with("line 0 平穏\nline 1 平穏\n"), "{body}");
         assert!(body.ends_with("line 498 平穏\nline 499 平穏"), "{body}");
@@ -549,7 +609,7 @@ mod tests {
     #[test]
     fn body_says_how_much_is_missing_between_two_lines() {
         let text: String = (0..100).map(|line| format!("{line}\n")).collect();
-        let body = within(&text, 150);
+        let body = output_within(&text, 150);
         let kept = body.lines().filter(|line| !line.starts_with('[')).count();
         let missing: usize = body
             .lines()
@@ -592,7 +652,7 @@ mod tests {
     #[test]
     fn body_of_one_long_line_keeps_its_two_ends() {
         let text = format!("begin{}end", "日本".repeat(10_000));
-        let body = within(&text, 300);
+        let body = output_within(&text, 300);
         assert!(body.starts_with("begin") && body.ends_with("end"), "{body}");
         assert!(body.len() < 400, "{}", body.len());
     }
@@ -600,6 +660,9 @@ mod tests {
     #[test]
     fn body_without_room_is_one_gap() {
         let text = "a line\n".repeat(20);
-        assert_eq!(within(&text, 0), "[… 20 lines, 140 bytes left out …]\n");
+        assert_eq!(
+            output_within(&text, 0),
+            "[… 20 lines, 140 bytes left out …]\n"
+        );
     }
 }

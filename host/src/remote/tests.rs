@@ -15,6 +15,7 @@ use crate::limits::{CountedFaults, EngineLimits, Limits};
 use crate::receipt::{AttemptResult, Outcome, Unchanged};
 use crate::report::Decision;
 use crate::request::{Budget, Request};
+use crate::sample;
 use crate::strategy::Strategy;
 
 /// What a scripted remote strategy does when it is asked.
@@ -172,7 +173,7 @@ fn talk(host: &Host) -> Conversation {
 fn half() -> Request {
     Request {
         free_text_in_receipt: true,
-        ..Request::default()
+        ..sample::request()
     }
 }
 
@@ -525,7 +526,7 @@ async fn short_conversation_asks_no_remote() {
     let strategy = Strategy::remote(remote.clone());
     let request = Request {
         budget: Budget::Tokens(1_000),
-        ..Request::default()
+        ..sample::request()
     };
     let compaction = host
         .compact(&short, &[strategy], &request)
@@ -582,7 +583,7 @@ async fn local_trigger_decides_if_should_compact_fails() {
         for (tokens, is_time) in [(100, true), (100_000, false)] {
             let request = Request {
                 budget: Budget::Tokens(tokens),
-                ..Request::default()
+                ..sample::request()
             };
             let answer = host.should_compact(&talk, &strategy, &request).await;
             assert_eq!(answer.decision, Decision::HostDecides);

@@ -17,7 +17,11 @@ const PLACEHOLDER: &str = "(Earlier conversation omitted due to length)";
 /// The apeira preset: the summary has the developer's role.
 fn options(tokens: u32) -> CompactorOptions {
     by(Triggers::NONE.with_tokens(Some(tokens)))
-        .with_policy(Policy::default().with_summary_role(SummaryRole::Developer))
+        .with_policy(
+            Policy::default()
+                .with_summary_role(SummaryRole::Developer)
+                .with_user_percent(0),
+        )
         .with_retry_after(1)
         // The trigger of these tests is the loop's.
         .with_ask_strategy(false)

@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use baler_host::request::Policy;
 use baler_host::{
     Compactor, CompactorOptions, Strategy,
     compactor::{Step, Triggers},
@@ -112,7 +113,10 @@ async fn compactor(
 }
 
 fn by(triggers: Triggers) -> CompactorOptions {
-    CompactorOptions::default().with_triggers(triggers)
+    // As the presets do.
+    CompactorOptions::default()
+        .with_triggers(triggers)
+        .with_policy(Policy::default().with_user_percent(0))
 }
 
 fn append(compactor: &mut Compactor, messages: &[Value]) {

@@ -208,6 +208,7 @@ fn read_output(
         call_id,
         kind: "",
         failed: false,
+        marked_failed: false,
         texts: Vec::new(),
         others: Vec::new(),
         content: content.map(|raw| body.place(raw)),
@@ -253,8 +254,10 @@ fn read_output(
         }
         None => {}
     }
-    output.failed = match block.get("is_error").map(RawValue::get) {
-        Some(raw) => raw == "true",
+    let is_error = block.get("is_error").map(RawValue::get);
+    output.marked_failed = is_error == Some("true");
+    output.failed = match is_error {
+        Some(_) => output.marked_failed,
         None => output
             .texts
             .first()

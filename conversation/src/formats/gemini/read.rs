@@ -140,6 +140,7 @@ fn read_response(body: &Body<'_>, raw: &RawValue) -> Result<Output, String> {
         name: response.text("name").unwrap_or_default().into_owned(),
         kind: "",
         failed: false,
+        marked_failed: false,
         texts: Vec::new(),
         others: Vec::new(),
         content: None,

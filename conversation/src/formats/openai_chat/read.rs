@@ -241,6 +241,7 @@ fn read_output(
             ""
         },
         failed: false,
+        marked_failed: false,
         texts: Vec::new(),
         others: Vec::new(),
         content: content.map(|raw| body.place(raw)),

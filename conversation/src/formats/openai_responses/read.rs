@@ -239,6 +239,7 @@ fn output(
         kind: item::answers(&kind),
         name: String::new(),
         failed: false,
+        marked_failed: false,
         texts: Vec::new(),
         others: Vec::new(),
         content: content.filter(|_| is_free).map(|raw| body.place(raw)),
@@ -267,6 +268,7 @@ fn output(
         None => {}
     }
     let is_marked = members.text("status").as_deref() == Some("failed");
+    output.marked_failed = is_marked;
     output.failed |= is_marked
         || output
             .texts

@@ -179,15 +179,15 @@ impl Choice<'_> {
         u32::try_from(left).unwrap_or(u32::MAX)
     }
 
-    /// Returns how many gaps of removed units come before a kept unit, after the first removed unit.
+    /// Returns how many gaps of removed units come before a kept unit that a note may have to precede, after the first
+    /// removed unit. What the user says needs none.
     fn gaps(&self) -> u64 {
         let first = self.kept.iter().position(|kept| !kept).unwrap_or(0);
-        let behind = &self.kept[first..];
-        let mut gaps = 0;
-        for pair in behind.windows(2) {
-            gaps += u64::from(!pair[0] && pair[1]);
-        }
-        gaps
+        let is_behind_gap = |unit: &usize| self.kept[*unit] && !self.kept[*unit - 1];
+        let is_users = |unit: &usize| self.units()[*unit].kind == UnitKind::User;
+        (first + 1..self.kept.len())
+            .filter(|unit| is_behind_gap(unit) && !is_users(unit))
+            .count() as u64
     }
 
     fn room_for_bytes(&self) -> usize {

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use baler_conversation::marks::SecretKey;
 
 use super::{Compactor, CompactorOptions, Step, Triggers};
+use crate::sample;
 use crate::strategy::Strategy;
 use crate::{Host, conversation::tokenizers::Tokenizer};
 
@@ -73,6 +74,7 @@ fn by_tokens(tokens: u32) -> CompactorOptions {
             tokens: Some(tokens),
             ..Triggers::NONE
         },
+        policy: sample::policy(),
         ..CompactorOptions::default()
     }
 }

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::compactor::{Compactor, CompactorOptions, Pressure, Triggers};
 use crate::receipt::{Outcome, Unchanged};
+use crate::sample;
 use crate::strategy::Strategy;
 
 const RULE: &str = "Never rename the module harbour.rs: other crates use it.";
@@ -18,6 +19,7 @@ fn in_a_small_window(first: &[Value]) -> Compactor {
     let conversation = host.read(body.to_string()).expect("reads");
     let options = CompactorOptions {
         context_window: Some(32_000),
+        policy: sample::policy(),
         ..CompactorOptions::default()
     };
     Compactor::new(host, conversation, [Strategy::digest()], options).expect("makes sense")
@@ -121,6 +123,7 @@ fn a_trigger_of_bytes_is_not_what_the_result_may_have() {
             bytes: Some(5_000),
             ..Triggers::NONE
         },
+        policy: sample::policy(),
         ..CompactorOptions::default()
     });
     fill(&mut one, 12);

@@ -36,15 +36,20 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
-    /// Writes the transcript of the units that are not kept.
+    /// Writes the transcript of the units that are not kept, and of the user's messages between them: without these a
+    /// reader could not tell what was answered.
     pub(super) fn of(conversation: &Conversation, kept: &[bool]) -> Self {
         let mut transcript = Self {
             summaries: Vec::new(),
             units: Vec::new(),
             is_cut: false,
         };
+        let is_removed = |kept: &bool| !kept;
+        let between = kept.iter().position(is_removed).unwrap_or(0)
+            ..kept.iter().rposition(is_removed).unwrap_or(0);
         for (index, unit) in conversation.units().iter().enumerate() {
-            if kept.get(index).is_none_or(|kept| *kept) {
+            let is_said_between = unit.kind == UnitKind::User && between.contains(&index);
+            if kept.get(index).is_none_or(|kept| *kept) && !is_said_between {
                 continue;
             }
             let messages = conversation.messages(index);

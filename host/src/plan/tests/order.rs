@@ -8,6 +8,7 @@ use crate::changes::{Changes, Origin};
 use crate::fault::{Fault, PlanFault, PlanRule};
 use crate::plan::{Applied, Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan};
 use crate::request::{Budget, Pins, Policy, Request};
+use crate::sample;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
 use crate::verify::accept;
@@ -25,9 +26,9 @@ fn messages(conversation: &Conversation, pieces: Vec<Piece>) -> Result<Vec<Value
         pins: Pins::None,
         policy: Policy {
             remove_media: true,
-            ..Policy::default()
+            ..sample::policy()
         },
-        ..Request::default()
+        ..sample::request()
     };
     let situation = Situation::new(conversation, &request, false);
     let plan = Plan {
@@ -321,7 +322,7 @@ fn origins_distinguish_equal_messages() {
     let request = Request {
         budget: Budget::Share(0.95),
         pins: Pins::None,
-        ..Request::default()
+        ..sample::request()
     };
     let situation = Situation::new(&conversation, &request, false);
     let plan = Plan {
@@ -358,7 +359,7 @@ fn message_with_a_joined_text_is_changed_in_a_kept_unit() {
     let request = Request {
         budget: Budget::Share(0.95),
         pins: Pins::None,
-        ..Request::default()
+        ..sample::request()
     };
     let situation = Situation::new(&conversation, &request, false);
     let plan = Plan {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::{host, runtime};
 use crate::receipt::{Outcome, Unchanged};
 use crate::request::{Budget, Pins, Policy, Request};
+use crate::sample;
 use crate::strategy::Strategy;
 use crate::{Compaction, Host};
 
@@ -160,7 +161,7 @@ fn share_of_the_first_message_is_that_of_the_policy() {
         let done = runtime().block_on(compact(&host, &conversation, &request));
         done.conversation().units()[0].tokens
     };
-    let of = |percent| shortened(Policy::default().with_first_user_percent(percent));
+    let of = |percent| shortened(Policy::default().with_user_percent(percent));
     let shares = [10, 25, 50, 75].map(of);
     assert!(shares.is_sorted_by(|one, other| one < other), "{shares:?}");
     assert!(shares[3] < first);
@@ -196,7 +197,7 @@ fn newest_message_stays_whole_unless_it_alone_exceeds_the_budget() {
     let newest = conversation.units().last().expect("units").tokens;
     for (more, is_whole) in [(1_000, true), (600, true), (-100, false), (-1_500, false)] {
         let tokens = newest.saturating_add_signed(more);
-        let request = within(&conversation, tokens);
+        let request = within(&conversation, tokens).with_policy(sample::policy());
         let done = runtime().block_on(compact(&host, &conversation, &request));
         let after = done.conversation();
         assert!(done.is_compacted() && after.tokens() <= conversation.overhead() + tokens);

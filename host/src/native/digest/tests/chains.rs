@@ -10,6 +10,7 @@ use super::{assert_holds, compact, compact_read, host};
 use crate::conversation::UnitKind;
 use crate::plan::{Insertion, InsertionPurpose, Piece, Placement, Plan};
 use crate::request::{Budget, Request};
+use crate::sample;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
 use crate::verify::accept;
@@ -131,7 +132,7 @@ fn inserted_by(strategy: &Strategy) -> String {
     let conversation = host().read(document.to_string()).unwrap();
     let request = Request {
         budget: Budget::Share(0.95),
-        ..Request::default()
+        ..sample::request()
     };
     let situation = Situation::new(&conversation, &request, false);
     let mut plan = Plan::default();
@@ -188,7 +189,7 @@ fn recorded_summary_of_a_program_does_not_quote_the_user() {
     let conversation = conversation.with_recorded_summaries(&[0]);
     let request = Request {
         budget: Budget::Tokens(900),
-        ..Request::default()
+        ..sample::request()
     };
     assert_is_not_attributed_to_the_user(compact_read(&conversation, &request).document());
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{compact, compact_with};
 use crate::request::{Budget, Request};
+use crate::sample;
 
 fn talk(user: &str, answer: &str) -> String {
     json!({"messages": [
@@ -55,7 +56,7 @@ fn text_cannot_close_the_mark_or_hold_control_characters() {
     let text = format!("{text}{}", "words and more words ".repeat(400));
     let request = Request {
         budget: Budget::Share(0.6),
-        ..Request::default()
+        ..sample::request()
     };
     let result = compact_with(&talk(&text, "Well."), &request);
     let summary = result.document();

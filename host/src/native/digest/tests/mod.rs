@@ -9,6 +9,7 @@ use baler_conversation::SecretKey;
 
 use crate::compaction::Compaction;
 use crate::request::{Budget, Pins, Request};
+use crate::sample;
 use crate::strategy::Strategy;
 use crate::{
     Conversation, Host,
@@ -42,7 +43,7 @@ fn compact_read(conversation: &Conversation, request: &Request) -> Compaction {
 fn compact(document: &str, budget: Budget) -> Compaction {
     let request = Request {
         budget,
-        ..Request::default()
+        ..sample::request()
     };
     let compaction = compact_with(document, &request);
     let receipt = compaction.receipt();
@@ -207,7 +208,7 @@ fn conversation_without_removable_units_is_unchanged() {
     let request = Request {
         pins: Pins::Units(all),
         budget: Budget::Share(0.2),
-        ..Request::default()
+        ..sample::request()
     };
     let situation = host.situation(&conversation, &request);
     assert!(matches!(
@@ -221,10 +222,10 @@ fn small_budget_falls_back_to_truncate() {
     let document = bug_fix();
     let host = host();
     let conversation = host.read(document.as_str()).unwrap();
-    let floor = host.situation(&conversation, &Request::default()).floor;
+    let floor = host.situation(&conversation, &sample::request()).floor;
     let request = Request {
         budget: Budget::Tokens(floor + 70),
-        ..Request::default()
+        ..sample::request()
     };
     let situation = host.situation(&conversation, &request);
     let decision = super::digest(&situation);
@@ -241,7 +242,7 @@ fn results_obey_the_limit_of_bytes() {
     let request = Request {
         budget: Budget::Tokens(1_000_000),
         max_bytes: Some(document.len() / 3),
-        ..Request::default()
+        ..sample::request()
     };
     let compaction = compact_with(&document, &request);
     assert!(!compaction.receipt().fell_back && compaction.is_compacted());
