@@ -168,6 +168,144 @@ fn eval_checks_that_unseen_outputs_are_kept_with_their_calls() {
     }
 }
 
+/// Twelve turns, each with a short message of the user, a call whose output is long, and an answer. The first message names
+/// six files, and the last answer does again.
+fn mooring() -> String {
+    let files = "oven.rs, dough.rs, flour.rs, salt.rs, yeast.rs and water.rs";
+    let mut messages = Vec::new();
+    for turn in 0..12 {
+        let words = match turn {
+            0 => format!("Read {files}."),
+            _ => format!("次は波止場 {turn} です, look there too."),
+        };
+        messages.push(json!({"role": "user", "content": words}));
+        let id = format!("call-{turn}");
+        let call =
+            json!({"id": id, "type": "function", "function": {"name": "look", "arguments": "{}"}});
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+        let output = format!("{PRIVATE} and ").repeat(210);
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": output}));
+        let answer = match turn {
+            11 => format!("I have read {files}."),
+            _ => "I looked.".to_owned(),
+        };
+        messages.push(json!({"role": "assistant", "content": answer}));
+    }
+    json!({"model": "gpt-4o", "messages": messages}).to_string()
+}
+
+/// Returns the rows of constraints of one method.
+fn constraints<'f>(figures: &'f Value, strategy: &str) -> Vec<&'f Value> {
+    let rows = figures["conversations"][0]["constraints"]
+        .as_array()
+        .unwrap();
+    let rows = rows.iter().filter(|row| row["strategy"] == strategy);
+    rows.collect()
+}
+
+#[test]
+fn constraints_are_measured_in_three_places_at_each_cut() {
+    let bench = Bench::new();
+    bench.file("corpus/harbour/one.json", &mooring());
+    let arguments = [
+        "--constraints",
+        "--strategy",
+        "native:digest",
+        "--budget",
+        "10%",
+    ];
+    let figures = bench.figures(&arguments);
+    // A tenth of the history is less than one output, of which the newest take all.
+    let expected: [(&str, &[&str]); 2] = [("keep-last", &[]), ("first+last", &["first"])];
+    for (strategy, kept) in expected {
+        let rows = constraints(&figures, strategy);
+        // 36 units, cut behind the 14th, 21st and 28th: after 19, 28 and 37 messages.
+        for cut in [19, 28, 37] {
+            let own: Vec<&&Value> = rows.iter().filter(|row| row["cut"] == cut).collect();
+            let places: Vec<&str> = own.iter().filter_map(|row| row["place"].as_str()).collect();
+            assert_eq!(places, ["first", "middle", "late"], "{strategy} {cut}");
+            let there: Vec<&str> = own
+                .iter()
+                .filter(|row| row["kept"] == true)
+                .filter_map(|row| row["place"].as_str())
+                .collect();
+            assert_eq!(there, kept, "{strategy} {cut}");
+        }
+        assert_eq!(rows.len(), 9);
+    }
+    let summary = figures["constraints"].as_array().unwrap();
+    let of = |strategy: &str, figure: &str| {
+        let row = summary
+            .iter()
+            .find(|row| row["strategy"] == strategy && row["set"] == "all");
+        row.expect("it was measured")["figures"][figure]["mean"].as_f64()
+    };
+    assert_eq!(of("first+last", "first"), Some(1.0));
+    assert_eq!(of("first+last", "late"), Some(0.0));
+    assert_eq!(of("keep-last", "constraints"), Some(0.0));
+    // The same sentence in each run.
+    let again = bench.figures(&arguments);
+    assert_eq!(
+        again["conversations"][0]["constraints"],
+        figures["conversations"][0]["constraints"]
+    );
+}
+
+/// The host keeps what the user says within its share, whatever a strategy decides.
+#[test]
+fn constraints_within_the_share_of_the_user_are_all_there() {
+    let bench = Bench::new();
+    bench.file("corpus/harbour/one.json", &mooring());
+    let strategies = ["native:digest", "native:truncate", "sliding-window", "trim"];
+    let mut arguments = vec!["--constraints", "--budget", "10%", "--budget", "25%"];
+    for strategy in strategies {
+        arguments.extend(["--strategy", strategy]);
+    }
+    let figures = bench.figures(&arguments);
+    for strategy in strategies {
+        let rows = constraints(&figures, strategy);
+        assert_eq!(rows.len(), 18);
+        for row in rows {
+            // Ten messages of about 40 characters in at least 3,000.
+            assert_eq!(row["within-share"], true, "{row}");
+            assert_eq!(row["kept"], true, "{row}");
+        }
+    }
+}
+
+#[test]
+fn constraints_have_a_table_only_if_they_are_measured() {
+    let bench = Bench::new();
+    bench.file("corpus/harbour/one.json", &mooring());
+    let plain = [
+        "corpus",
+        "--strategy",
+        "native:truncate",
+        "--resume",
+        "done.jsonl",
+    ];
+    let ran = bench.run(&plain);
+    assert!(ran.status.success(), "{}", said(&ran));
+    assert!(!said(&ran).contains("Constraints"), "{}", said(&ran));
+    let with = [&plain[..], &["--constraints"]].concat();
+    let ran = bench.run(&with);
+    assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+    let told = "constraints: false there, true now";
+    assert!(said(&ran).contains(told), "{}", said(&ran));
+    fs::remove_file(bench.path("done.jsonl")).unwrap();
+    for _ in 0..2 {
+        // The second time from the file.
+        let ran = bench.run(&with);
+        assert!(ran.status.success(), "{}", said(&ran));
+        let text = said(&ran);
+        let table = text.split_once("### Constraints\n").expect("a table").1;
+        assert!(table.contains("\n| first+last | 10 % | 0.33 | "), "{table}");
+        assert!(!text.contains(PRIVATE));
+    }
+    let ran = bench.run(&["corpus", "--constraints", "--recorded"]);
+    assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+}
+
 #[test]
 fn no_text_of_a_message_is_printed_or_written() {
     let bench = Bench::new();

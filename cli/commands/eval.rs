@@ -60,6 +60,11 @@ pub(crate) struct EvalCommand {
     #[arg(long, conflicts_with = "budget")]
     recorded: bool,
 
+    /// Measure also constraints: a sentence in which the user says how to work is put into each conversation, and should
+    /// be there word for word after each compaction. This takes three times as many compactions again
+    #[arg(long, conflicts_with_all = ["recorded", "explain", "reader", "reader_files"])]
+    constraints: bool,
+
     /// Pin the first user message, as `baler compact` does. Baselines pin nothing
     #[arg(long)]
     pin_first: bool,
@@ -122,6 +127,7 @@ const AFTER: &str = "\
 Examples:
   baler eval recorded/ --strategy native:digest --strategy mine.wasm
   baler eval recorded/ --recorded
+  baler eval recorded/ --constraints --budget 5% --budget 10% --budget 25%
   baler eval recorded/ --resume done.jsonl --json figures.json
   baler eval recorded/ --budget 10% --budget 25% --charts charts/
 
@@ -167,6 +173,7 @@ impl EvalCommand {
         let options = Options {
             budgets,
             at_recorded_compactions: self.recorded,
+            constraints: self.constraints,
             pins: if self.pin_first {
                 Pins::FirstUser
             } else {

@@ -76,6 +76,26 @@ pub(crate) struct Needed {
 }
 
 impl Case {
+    /// Returns a history of which nothing is known to be needed.
+    pub(crate) fn of_history(conversation: Conversation) -> Self {
+        let units = read(&conversation);
+        let history = || units.iter().flatten();
+        Self {
+            cut: history().count(),
+            size: history().map(Message::size).sum(),
+            needed: Vec::new(),
+            last_actions: Vec::new(),
+            next: Vec::new(),
+            rules: Vec::new(),
+            error: None,
+            wanted: Vec::new(),
+            evidence: Evidence::of(&[], &[]),
+            recorded: None,
+            units,
+            conversation,
+        }
+    }
+
     /// Returns the characters of the protected units: the newest user message, pins, pending calls, and
     /// unseen outputs at their shortest.
     pub(crate) fn floor(&self, options: &Options) -> usize {
@@ -177,7 +197,12 @@ pub(crate) fn cases(
     Ok(cases.collect())
 }
 
-fn read_as(host: &Host, document: String, format: Option<Format>) -> Option<Conversation> {
+/// Reads a document in this format, or in the one that is detected. `None` if it cannot be read.
+pub(crate) fn read_as(
+    host: &Host,
+    document: String,
+    format: Option<Format>,
+) -> Option<Conversation> {
     let options = ReadOptions::default().with_format(format);
     host.read_with(document.into_bytes(), options).ok()
 }

@@ -10,6 +10,9 @@ use crate::options::Options;
 pub struct RunFingerprint {
     /// The budgets, in thousandths, or `recorded`.
     pub at: String,
+    /// Whether constraints are measured as well.
+    #[serde(default)]
+    pub constraints: bool,
     /// What strategies must keep.
     pub pins: String,
     /// The strategies: components with their content hashes, remote strategies with their addresses.
@@ -49,6 +52,7 @@ impl RunFingerprint {
                 true => "recorded".to_owned(),
                 false => budgets.join(" "),
             },
+            constraints: options.constraints,
             pins: format!("{:?}", options.pins),
             strategies,
             limits,
@@ -60,6 +64,11 @@ impl RunFingerprint {
     pub(crate) fn difference(&self, earlier: &Self) -> String {
         let all = [
             ("budgets", earlier.at.clone(), self.at.clone()),
+            (
+                "constraints",
+                earlier.constraints.to_string(),
+                self.constraints.to_string(),
+            ),
             ("pins", earlier.pins.clone(), self.pins.clone()),
             (
                 "strategies",

@@ -6,12 +6,16 @@
 //! messages that hold the answers, the share of these messages and answers in the result is measured as well.
 //! Baselines of equal size are measured for comparison.
 //!
+//! With [`Options::constraints`], a sentence in which the user says how to work is put into each conversation, to see
+//! whether it is there word for word after each compaction.
+//!
 //! Sizes are characters of content: text, thinking, names and arguments of calls, and outputs. A picture
 //! counts as 4,800. Instructions and the system prompt are never removed and do not count.
 
 mod baselines;
 mod bounded_file;
 mod cases;
+mod constraints;
 mod context;
 pub mod corpus;
 mod evidence;
@@ -36,6 +40,7 @@ mod tune;
 mod unseen;
 
 pub use baselines::Baseline;
+pub use constraints::{ConstraintKind, ConstraintPlace, ConstraintRow};
 pub use explain::explain;
 pub use fingerprint::RunFingerprint;
 pub use measure::Measurement;

@@ -243,7 +243,6 @@ fn failed_in_host(result: &AttemptResult) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::Evidence;
 
     #[test]
     fn failed_in_host_ignores_failures_of_strategies() {
@@ -276,21 +275,7 @@ mod tests {
     fn case() -> Case {
         let host = Host::builder().build().expect("a host");
         let document = r#"[{"role": "user", "content": "Hello."}]"#;
-        let conversation = host.read(document).expect("reads");
-        Case {
-            cut: 1,
-            units: crate::cases::read(&conversation),
-            conversation,
-            size: 6,
-            needed: Vec::new(),
-            last_actions: Vec::new(),
-            next: Vec::new(),
-            rules: Vec::new(),
-            error: None,
-            wanted: Vec::new(),
-            evidence: Evidence::of(&[], &[]),
-            recorded: None,
-        }
+        Case::of_history(host.read(document).expect("reads"))
     }
 
     #[test]

@@ -17,6 +17,9 @@ pub struct Options {
     /// Whether to cut where a program compacted by itself, with the size of its own summary as the budget.
     /// Otherwise, cuts are at 40, 60 and 80 % of the units, and at the end if there are questions.
     pub at_recorded_compactions: bool,
+    /// Whether to measure also what is kept of a constraint that is put into each conversation. It takes three further
+    /// compactions for each other one. Not at recorded compactions.
+    pub constraints: bool,
     /// What strategies must keep. Baselines pin nothing.
     pub pins: Pins,
     /// The number of conversations that are measured at the same time.
@@ -28,6 +31,7 @@ impl Default for Options {
         Self {
             budgets: vec![0.05, 0.1, 0.25, 0.5],
             at_recorded_compactions: false,
+            constraints: false,
             pins: Pins::None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::baselines::{Baseline, RECORDED};
 use crate::bounded_file;
 use crate::cases::{self, UnusableRecording};
+use crate::constraints::{self, ConstraintRow};
 use crate::context::Shown;
 use crate::corpus::Recording;
 use crate::fingerprint::RunFingerprint;
@@ -35,6 +36,10 @@ pub struct ConversationResult {
     pub mislabelled: Option<String>,
     /// The figures, one row for each cut, budget and strategy.
     pub rows: Vec<Row>,
+    /// Whether the constraint of the conversation is there, one row for each cut, place, budget and strategy. Empty
+    /// unless [`Options::constraints`] asks for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<ConstraintRow>,
 }
 
 /// Why a conversation is left out.
@@ -225,6 +230,7 @@ async fn measure(
         skipped: None,
         mislabelled: None,
         rows: Vec::new(),
+        constraints: Vec::new(),
     };
     if let Err(wrong) = &record.questions {
         result.skipped = Some(SkipReason::Mislabelled);
@@ -277,6 +283,10 @@ async fn measure(
                 );
             }
         }
+    }
+    if options.constraints && !options.at_recorded_compactions {
+        result.constraints =
+            constraints::measure(host, strategies, record, &cases, options).await?;
     }
     Ok(result)
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::run::{Evaluation, Row};
+use crate::constraints::ConstraintRow;
+use crate::run::{ConversationResult, Evaluation, Row};
 
 /// The number of draws of a bootstrap.
 const DRAWS: usize = 1_000;
@@ -94,6 +95,12 @@ impl<'a> Summary<'a> {
             .flat_map(|result| &result.rows)
     }
 
+    /// Returns the constraints of all conversations.
+    pub(crate) fn constraints(&self) -> impl Iterator<Item = &'a ConstraintRow> {
+        let results = self.evaluation.results.iter();
+        results.flat_map(|result| &result.constraints)
+    }
+
     /// Returns the numbers of conversations and cuts of a set.
     #[must_use]
     pub(crate) fn size_of(&self, set: &str) -> (usize, usize) {
@@ -120,17 +127,28 @@ impl<'a> Summary<'a> {
         budget: u32,
         figure: &dyn Fn(&Row) -> Option<f64>,
     ) -> Option<Interval> {
+        self.mean_of(sets, &|result| {
+            let rows = result.rows.iter();
+            rows.filter(|row| row.strategy == strategy && row.budget == budget)
+                .filter_map(figure)
+                .collect()
+        })
+    }
+
+    /// Returns the mean of these values of each conversation, then over conversations, then over these sets, which
+    /// have equal weight. `None` if no conversation has any.
+    #[must_use]
+    pub(crate) fn mean_of(
+        &self,
+        sets: &[&str],
+        values: &dyn Fn(&ConversationResult) -> Vec<f64>,
+    ) -> Option<Interval> {
         let mut by_set: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for result in &self.evaluation.results {
             if !sets.contains(&result.set.as_str()) {
                 continue;
             }
-            let values: Vec<f64> = result
-                .rows
-                .iter()
-                .filter(|row| row.strategy == strategy && row.budget == budget)
-                .filter_map(figure)
-                .collect();
+            let values = values(result);
             if !values.is_empty() {
                 by_set.entry(&result.set).or_default().push(mean(&values));
             }

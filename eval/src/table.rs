@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json as value};
 
 use crate::baselines::Baseline;
+use crate::constraints;
 use crate::run::{Evaluation, Row, SkipReason};
 use crate::statistics::{Interval, Summary};
 
@@ -119,6 +120,7 @@ pub fn markdown(evaluation: &Evaluation) -> String {
         text.push_str(&with_choice(&summary, &sets, budget));
         text.push_str(&with_questions(&summary, &sets, budget));
     }
+    text.push_str(&constraints::markdown(&summary));
     text
 }
 
@@ -242,11 +244,15 @@ pub fn json(evaluation: &Evaluation) -> Value {
         }
     }
     let baselines: Vec<&str> = Baseline::names().collect();
-    value!({
+    let mut all = value!({
         "summary": rows,
         "baselines": baselines,
         "conversations": evaluation.results,
-    })
+    });
+    if let Some(constraints) = constraints::json(&summary) {
+        all["constraints"] = constraints;
+    }
+    all
 }
 
 fn name_of(budget: u32) -> String {
@@ -263,7 +269,8 @@ fn with_interval(figure: Option<Interval>) -> String {
     )
 }
 
-fn plain(figure: Option<Interval>) -> String {
+/// Writes a mean without its interval.
+pub(crate) fn plain(figure: Option<Interval>) -> String {
     figure.map_or_else(|| "–".to_owned(), |of| format!("{:.2}", of.mean))
 }
 
@@ -324,6 +331,7 @@ mod tests {
                 skipped: None,
                 mislabelled: None,
                 rows,
+                constraints: Vec::new(),
             }],
         };
         let text = markdown(&one(vec![row(3, 200, 0.0), row(5, 20, 1.0)]));

@@ -10,7 +10,7 @@ use baler_host::{
     receipt::{Origin, UnitOutcome},
 };
 
-use super::{Check, Tally};
+use super::{Check, Tally, words};
 use crate::messages::Messages;
 use crate::sound::{self, Before};
 
@@ -149,6 +149,12 @@ impl Compacting<'_> {
         }
         for lost in self.lost(compaction) {
             tally.fail(Check::Lost, lost);
+        }
+        let outcomes = compaction.changes().outcomes();
+        if let Some(unit) = words::lost(self.before, &outcomes, &receipt.tokens) {
+            let what =
+                format!("a message of the user is not as it was, though all fit: unit {unit}");
+            tally.fail(Check::Words, &what);
         }
     }
 

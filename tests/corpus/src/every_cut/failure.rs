@@ -17,6 +17,8 @@ pub enum Check {
     Verbatim,
     /// Instructions, the newest request and pending calls are kept.
     Lost,
+    /// The user's messages are kept if all of them fit into their share of the budget.
+    Words,
     /// The result is smaller, and its tokens are counted correctly.
     Size,
     /// The result is within the budget, or at the floor.
@@ -27,13 +29,14 @@ pub enum Check {
 
 impl Check {
     /// All checks, in the order of the table.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Read,
         Self::Grown,
         Self::Disagree,
         Self::Rules,
         Self::Verbatim,
         Self::Lost,
+        Self::Words,
         Self::Size,
         Self::Budget,
         Self::Again,
@@ -49,6 +52,7 @@ impl Check {
             Self::Rules => "rules",
             Self::Verbatim => "verbatim",
             Self::Lost => "lost",
+            Self::Words => "words",
             Self::Size => "size",
             Self::Budget => "budget",
             Self::Again => "again",

@@ -1,15 +1,16 @@
 //! Cuts of recorded conversations, each compacted by each strategy at several budgets.
 //!
 //! A cut is the first messages of a conversation. A cut that breaks a rule must come back unchanged, and is
-//! then repaired and compacted. Every other result must obey the rules, contain kept messages byte for byte
-//! and all protected units, be smaller, and be within its budget or at its floor. Compacting it again with
-//! the same budget must change nothing. A failed check does not panic: it becomes a [`Failure`] with numbers
-//! and names, never text.
+//! then repaired and compacted. Every other result must obey the rules, contain kept messages byte for byte,
+//! all protected units and the user's messages if these fit into their share, be smaller, and be within its
+//! budget or at its floor. Compacting it again with the same budget must change nothing. A failed check does
+//! not panic: it becomes a [`Failure`] with numbers and names, never text.
 
 mod compacted;
 mod failure;
 mod grown;
 mod tally;
+mod words;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -244,6 +244,14 @@ struct RawContent<'a> {
     parts: Option<&'a serde_json::value::RawValue>,
 }
 
+/// Whether the user says something in a message without outputs. What programs write as the user, and texts in a mark
+/// that is no excerpt, do not count.
+pub(crate) fn is_users(message: &str) -> bool {
+    let value: Value = serde_json::from_str(message).unwrap_or_default();
+    let mut told = baler_digest::by_author(&texts(&value)).into_iter();
+    value["role"] == "user" && told.any(|told| told.own_words().is_some())
+}
+
 fn values(messages: &Messages<'_>) -> Vec<Value> {
     messages
         .all
@@ -361,7 +369,7 @@ fn texts(value: &Value) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Step, check, is_joined};
+    use super::{Step, check, is_joined, is_users};
     use baler_eval::corpus::{ANTHROPIC, CHAT};
 
     const BEFORE: &str = r#"{"model": "m", "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]}"#;
@@ -429,6 +437,36 @@ mod tests {
         assert!(step(&["a"], &["a", "a"]).is_err());
         assert!(step(&["a"], &["b"]).is_err());
         assert!(step(&[""], &["", ""]).is_err());
+    }
+
+    #[test]
+    fn a_message_is_the_users_if_the_user_says_something_in_it() {
+        for (message, expected) in [
+            (r#"{"role": "user", "content": "潮に気をつけて。"}"#, true),
+            (
+                r#"{"role": "user", "content": [{"type": "image", "source": {}}, {"type": "text", "text": "Mind it."}]}"#,
+                true,
+            ),
+            (
+                r#"{"role": "user", "parts": [{"text": "<system-reminder>\nMind it.\n</system-reminder>"}, {"text": "Row."}]}"#,
+                true,
+            ),
+            (
+                r#"{"role": "user", "content": "<system-reminder>\nMind it.\n</system-reminder>"}"#,
+                false,
+            ),
+            (
+                r#"{"role": "user", "content": "<baler:summary by=\"a\">\nMind it.\n</baler:summary>"}"#,
+                false,
+            ),
+            (
+                r#"{"role": "user", "content": [{"type": "tool_result", "content": "Mind it."}]}"#,
+                false,
+            ),
+            (r#"{"role": "assistant", "content": "I mind it."}"#, false),
+        ] {
+            assert_eq!(is_users(message), expected, "{message}");
+        }
     }
 
     #[test]
