@@ -12,6 +12,7 @@ use baler_conversation::{Conversation, Deadline, Unit, UnitKind};
 use crate::fault::Quantity;
 use crate::model::Spending;
 use crate::once::OncePerUnit;
+use crate::plan::holds_more_than_thinking;
 use crate::request::{Budget, MIN_UNPROTECTED_TOKENS, Request, ThinkingPolicy};
 use crate::shortening::{self, FIRST_MESSAGE_PERCENT, Shortening, TextBudget};
 use crate::unit_status::{UnitStatus, protect_for_words, unit_statuses};
@@ -414,11 +415,11 @@ impl Situation {
             && !self.is_protected(unit)
             && self.conversation.envelope().binding == Binding::No
             && unit < self.first_unfinished()
-            && self
-                .conversation
-                .messages(unit)
-                .iter()
-                .all(|message| message.thinking().is_empty() || message.can_lose_thinking())
+            && self.conversation.messages(unit).iter().all(|message| {
+                message.thinking().is_empty()
+                    || message.can_lose_thinking()
+                        && holds_more_than_thinking(&self.conversation, message)
+            })
     }
 
     /// Returns the first unit after the newest finished turn.

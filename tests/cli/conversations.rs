@@ -36,7 +36,7 @@ pub(crate) fn broken_chat() -> Value {
 
 /// A conversation with a break that can be mended and, behind it, one that cannot.
 pub(crate) fn half_mendable() -> String {
-    let sealed = json!([{"type": "thinking", "thinking": "secret", "signature": "c2ln"}, {"type": "text", "text": " "}]);
+    let sealed = json!([{"type": "thinking", "thinking": "secret", "signature": "c2ln"}, {"type": "text", "text": ""}]);
     json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [
         {"role": "user", "content": "Find the treasure."},
         {"role": "user", "content": []},

@@ -30,7 +30,7 @@ pub struct Envelope {
     pub thinks: bool,
     /// What the provider does with thinking that follows other messages than those it was made after.
     pub binding: Binding,
-    /// Whether the model that the request names is one of OpenAI's own, in its formats (CHAT-3, RESP-5).
+    /// Whether the model that the request names is one of OpenAI's own, in its formats (CHAT-3, RESP-5, RESP-8).
     pub is_makers_own: bool,
     /// Whether the request names a model that refuses calls without their signatures (GEM-3).
     pub wants_signatures: bool,

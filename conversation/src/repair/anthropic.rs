@@ -38,10 +38,15 @@ fn message_of(blocks: &str) -> String {
     format!(r#"{{"role":"user","content":[{blocks}]}}"#)
 }
 
+/// White space beside other blocks stays: the API accepts it.
 fn leave_out_empty_texts(reading: &Reading, draft: &mut Draft<'_>) {
-    texts::leave_out(reading, draft, |part| match &part.content {
-        Content::Text(place) => common::is_blank(&reading.document, place),
-        _ => false,
+    texts::leave_out(reading, draft, |message| {
+        let holds_more = common::holds_more_than_blanks(&reading.document, message);
+        let is_empty =
+            |part: &Part| matches!(&part.content, Content::Text(place) if place.len() == 2);
+        (0..message.parts.len())
+            .filter(|part| !holds_more || is_empty(&message.parts[*part]))
+            .collect()
     });
 }
 

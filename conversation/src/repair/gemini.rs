@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::formats::Replacement;
-use crate::formats::gemini::read::either;
+use crate::formats::gemini::read::{EMPTY, either};
 use crate::formats::gemini::rules::{has_calls, pairing, takes_calls_behind};
 use crate::json::{self, Members, Place};
 use crate::model::message::{Call, Content, Message, Output, Part, Role};
@@ -38,7 +38,7 @@ fn leave_out_empty_parts(reading: &Reading, draft: &mut Draft<'_>) {
         };
         let is_empty = |part: &Part| match &part.content {
             Content::Text(place) => place.len() == 2,
-            Content::Opaque(opaque) => opaque.kind == "empty" && !is_signed(part),
+            Content::Opaque(opaque) => opaque.kind == EMPTY,
             _ => false,
         };
         let parts: Vec<usize> = (0..message.parts.len())

@@ -36,6 +36,10 @@ fn type_of(reading: &Reading, message: &Message) -> String {
 }
 
 fn use_item_ids_once(reading: &Reading, draft: &mut Draft<'_>) {
+    // Servers of other models accept an id that comes twice.
+    if !reading.envelope.is_makers_own {
+        return;
+    }
     let mut seen: HashMap<&str, HashSet<&str>> = HashMap::new();
     for (index, message) in reading.each() {
         let Some(id) = message.id() else {

@@ -2,7 +2,7 @@
 
 use super::{Draft, Reading};
 use crate::formats::Replacement;
-use crate::model::message::{Content, Message, Part};
+use crate::model::message::{Content, Message};
 
 /// What is said of an empty text that went.
 pub(crate) const PART: &str = "left out: an empty text part";
@@ -35,17 +35,16 @@ fn speaks(message: &Message) -> bool {
     !message.role.instructs()
 }
 
-/// Leaves empty texts out, and messages that hold nothing else.
+/// Leaves empty texts out, and messages that hold nothing else. `empty_parts` names the parts of a message
+/// that count as empty, in order.
 pub(crate) fn leave_out(
     reading: &Reading,
     draft: &mut Draft<'_>,
-    is_empty: impl Fn(&Part) -> bool,
+    empty_parts: impl Fn(&Message) -> Vec<usize>,
 ) {
     let mut speakers = Speakers::of(reading);
     for (index, message) in reading.each() {
-        let parts: Vec<usize> = (0..message.parts.len())
-            .filter(|part| is_empty(&message.parts[*part]))
-            .collect();
+        let parts = empty_parts(message);
         if parts.len() == message.parts.len() {
             if speakers.may_go(message) {
                 draft.leave_out(index);

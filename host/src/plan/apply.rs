@@ -7,7 +7,7 @@ use std::slice;
 use baler_conversation::document::Document;
 use baler_conversation::edit::{self, Replacement};
 use baler_conversation::marks::{self, By, LEFT_OUT, Purpose, Site};
-use baler_conversation::message::Message;
+use baler_conversation::message::{Content, Message};
 use baler_conversation::{Conversation, Role, UnitKind};
 
 use super::check::{Checked, CheckedEdit, CheckedPlan, Joins, thinking_removed};
@@ -382,7 +382,7 @@ impl<'a> Writer<'a> {
 
 /// A message without its thinking.
 pub(crate) struct WithoutThinking {
-    /// The rest of the message; `None` if it held nothing else.
+    /// The rest of the message; `None` if it held nothing else but white space.
     pub(crate) text: Option<String>,
     /// Number of removed blocks.
     blocks: usize,
@@ -399,12 +399,21 @@ pub(crate) fn without_thinking(
         return None;
     }
     let blocks = thinking.len();
-    let text = (blocks < message.parts.len()).then(|| {
+    let text = holds_more_than_thinking(conversation, message).then(|| {
         let document = conversation.source();
         let with = without(document, message, &place, &thinking, &[]);
         edit::replace(document, &message.place, &[Replacement { place, with }])
     });
     Some(WithoutThinking { text, blocks })
+}
+
+/// Whether a message still says something without its thinking. White space alone does not count: a provider
+/// may accept it beside other parts only (ANTH-6).
+pub(crate) fn holds_more_than_thinking(conversation: &Conversation, message: &Message) -> bool {
+    message.parts.iter().any(|part| match &part.content {
+        Content::Text(place) => !conversation.text(place).trim().is_empty(),
+        content => !content.is_thinking(),
+    })
 }
 
 /// Returns the turn of the newest kept step, if an open tool loop must begin with thinking (ANTH-5). A user

@@ -170,8 +170,8 @@ impl Choice {
         }
     }
 
-    /// Of a user's text: the user's sentences, if all of them fit, and then errors that were pasted. Otherwise its rules, and then
-    /// the newest sentences. What programs wrote in it must not become the user's words.
+    /// Of a user's text: the user's sentences if all of them fit, otherwise its rules, and then errors that were pasted. What
+    /// programs wrote in it must not become the user's words.
     fn of_user(body: &Body<'_>) -> Self {
         let programs = programs_in(&body.text);
         // Binary search: a text may have many of both.
@@ -228,13 +228,7 @@ impl Choice {
             false => newest(&self.lines, text, first..last, left),
         };
         let left_for_next = left.saturating_sub(used(&lines)) / 2;
-        let next = match all_fit || self.sentences.is_empty() {
-            true => newest(&self.next, text, first..last, left_for_next),
-            false => {
-                let sentences = by_lines(&self.sentences, text);
-                newest(&sentences, text, first..last, left_for_next)
-            }
-        };
+        let next = newest(&self.next, text, first..last, left_for_next);
         let is_new = |(start, end): &(usize, usize)| {
             let mut known = lines.iter();
             !known.any(|(from, to)| start < to && from < end)
@@ -309,19 +303,6 @@ fn within(places: &[(usize, usize)], between: Range<usize>) -> Vec<(usize, usize
         .iter()
         .map(|(start, end)| (*start.max(&between.start), *end.min(&between.end)));
     clipped.filter(|(start, end)| start < end).collect()
-}
-
-/// Returns the lines of these places, one by one.
-fn by_lines(places: &[(usize, usize)], text: &str) -> Vec<(usize, usize)> {
-    let mut found = Vec::new();
-    for (start, end) in places {
-        let mut at = *start;
-        for line in text[*start..*end].split_inclusive('\n') {
-            found.push((at, at + line.len()));
-            at += line.len();
-        }
-    }
-    found
 }
 
 /// Returns where the section ends that a text begins with, if it begins with a tag: in templates, what is to be done stands

@@ -9,6 +9,7 @@
 pub mod every_cut;
 mod messages;
 mod model;
+pub mod recorded;
 pub mod sound;
 
 pub use baler_eval::corpus::{Corpus, Recording, RecordingKind};

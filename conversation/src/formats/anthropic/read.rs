@@ -142,7 +142,7 @@ fn read_block(
             .filter(|text| json::is_text(text.get()))
         {
             // Citations point into other blocks; such a text cannot change alone. One that says nothing
-            // cites nothing, and the API refuses it like any other (ANTH-6).
+            // cites nothing, and is empty or blank like any other (ANTH-6).
             Some(text)
                 if !json::is_blank(text.get())
                     && block

@@ -11,6 +11,12 @@ use crate::model::message::{
 };
 use crate::model::rule::Rule;
 
+/// The kind of a part that holds nothing.
+pub(crate) const EMPTY: &str = "empty";
+
+/// The kind of a part that holds nothing but the signature of a thought.
+const SIGNATURE: &str = "signature";
+
 /// Reads one content.
 pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
     let Some(members) = &raw.members else {
@@ -64,14 +70,14 @@ fn data<'a>(part: &Members<'a>) -> Option<&'a RawValue> {
 
 fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Content, String> {
     let is_thought = part.get("thought").is_some_and(|raw| raw.get() == "true");
+    let is_signed = either(part, "thoughtSignature", "thought_signature").is_some();
     if let Some(text) = part.present("text") {
         if !json::is_text(text.get()) {
             return Err("expected the `text` of a part to be a string".to_owned());
         }
         let place = body.place(text);
-        let is_signed = either(part, "thoughtSignature", "thought_signature").is_some();
         if text.get() == "\"\"" && is_signed {
-            return Ok(Content::opaque("signature", Meaning::Empty));
+            return Ok(Content::opaque(SIGNATURE, Meaning::Empty));
         }
         return Ok(if is_thought {
             Content::Thinking(place)
@@ -104,7 +110,11 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
         .iter()
         .map(|(key, _)| key.as_ref())
         .find(|key| !matches!(*key, "thought" | "thoughtSignature" | "thought_signature"));
-    let kind = kind.unwrap_or("empty");
+    // The API writes a signature without a text as well, and accepts it back (GEM-5).
+    if kind.is_none() && is_signed {
+        return Ok(Content::opaque(SIGNATURE, Meaning::Empty));
+    }
+    let kind = kind.unwrap_or(EMPTY);
     if is_hosted(kind) {
         return Ok(Content::Opaque(Box::new(Opaque {
             kind: printable(kind),

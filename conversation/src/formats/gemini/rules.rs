@@ -3,7 +3,7 @@
 #[cfg(test)]
 pub(crate) mod tests;
 
-use super::read::either;
+use super::read::{EMPTY, either};
 use crate::formats::rules::{Check, Findings, View, checks, common};
 use crate::json::Members;
 use crate::model::message::{Content, Message, Role};
@@ -198,7 +198,7 @@ fn parts_are_not_empty(view: &View<'_>, found: &mut Findings) {
         if message.content.is_none() {
             found.add(index, "a content has no parts");
         }
-        if message.opaques().any(|opaque| opaque.kind == "empty") {
+        if message.opaques().any(|opaque| opaque.kind == EMPTY) {
             found.add(index, "a part is empty");
         }
     }

@@ -161,13 +161,19 @@ fn reasoning_is_whole(view: &View<'_>, found: &mut Findings) {
     }
 }
 
+/// Servers of other models give two items of a response one id, and take them back.
 fn item_ids_are_used_once(view: &View<'_>, found: &mut Findings) {
+    let severity = if view.envelope.is_makers_own {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
     let mut seen: HashSet<&str> = HashSet::new();
     for (index, message) in view.messages.iter().enumerate() {
         if let Some(id) = message.id()
             && !seen.insert(id)
         {
-            found.add(index, "the id of an item was used before");
+            found.note(severity, index, "the id of an item was used before");
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{Findings, View};
 use crate::formats::ProviderLimits;
 use crate::json;
 use crate::model::document::Document;
-use crate::model::message::{Content, Message, Output, Role};
+use crate::model::message::{Content, Message, Output, Part, Role};
 use crate::model::pairing::Pairing;
 use crate::model::rule::Severity;
 
@@ -102,15 +102,20 @@ enum Empty {
 }
 
 /// Whether a text is nothing but white space.
-pub(crate) fn is_blank(document: &Document, place: &json::Place) -> bool {
+fn is_blank(document: &Document, place: &json::Place) -> bool {
     let raw = document.get(place.clone()).unwrap_or_default();
     json::is_text(raw) && json::is_blank(raw)
 }
 
+/// Whether a message holds anything but texts of white space (ANTH-6). Beside that the API accepts such
+/// texts: it writes them itself, before calls and between cited texts.
+pub(crate) fn holds_more_than_blanks(document: &Document, message: &Message) -> bool {
+    let is_blank =
+        |part: &Part| matches!(&part.content, Content::Text(place) if is_blank(document, place));
+    !message.parts.iter().all(is_blank)
+}
+
 fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
-    let is_empty = |place: &json::Place| {
-        place.len() == 2 || (empty == Empty::NeverNorBlank && is_blank(view.document, place))
-    };
     for (index, message) in view.messages.iter().enumerate() {
         let is_final = index + 1 == view.messages.len() && message.role == Role::Assistant;
         if message.is_directive
@@ -125,11 +130,23 @@ fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
             Empty::NeverNorBlank if message.role == Role::System => Severity::Warning,
             Empty::Never | Empty::NeverNorBlank => Severity::Error,
         };
+        // Looked up once, whatever number of blank texts there are.
+        let mut holds_more = None;
         for part in &message.parts {
-            if let Content::Text(place) = &part.content
-                && is_empty(place)
-                && !(empty == Empty::PartsOnly && message.content.as_ref() == Some(place))
-            {
+            let Content::Text(place) = &part.content else {
+                continue;
+            };
+            let is_whole = message.content.as_ref() == Some(place);
+            let is_empty = place.len() == 2 && !(empty == Empty::PartsOnly && is_whole);
+            if !is_empty && !(empty == Empty::NeverNorBlank && is_blank(view.document, place)) {
+                continue;
+            }
+            let is_accepted = !is_empty
+                && *holds_more
+                    .get_or_insert_with(|| holds_more_than_blanks(view.document, message));
+            if is_accepted {
+                found.warn(index, "a text part is nothing but white space");
+            } else {
                 found.note(severity, index, "a text part is empty");
             }
         }

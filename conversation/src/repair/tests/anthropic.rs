@@ -173,10 +173,39 @@ fn results_come_first_in_their_turn() {
 fn blank_texts_go_and_messages_that_hold_nothing_else() {
     let repairs = repair(
         Anthropic,
-        &json!([user(&[text(" \n"), text("a"), text("")]), says("Hm."), user(&[]), {"role": "user", "content": ""}, hello()]),
+        &json!([user(&[text("a"), text("")]), says("Hm."), user(&[]), {"role": "user", "content": ""}, says(" \n"), user(&[text("\u{3000}"), text(" ")]), hello()]),
         &json!([user(&[text("a")]), says("Hm."), hello()]),
     );
-    assert_eq!(repairs, [("ANTH-6", 1), ("ANTH-6", 3), ("ANTH-6", 4)]);
+    assert_eq!(repairs, [1, 3, 4, 5, 6].map(|message| ("ANTH-6", message)));
+}
+
+#[test]
+fn white_space_beside_other_blocks_stays() {
+    let mut calls = uses(&["a", "b"]);
+    let blocks = calls["content"].as_array_mut().expect("is one");
+    blocks.insert(0, text(" \n"));
+    let answers = user(&[result("a"), result("b")]);
+    let document = json!([hello(), calls, answers]);
+    assert_eq!(repair(Anthropic, &document, &document), []);
+    // What is empty goes, whatever it stands beside.
+    let model = |blocks: &[Value]| json!({"role": "assistant", "content": blocks});
+    let repairs = repair(
+        Anthropic,
+        &json!([
+            hello(),
+            model(&[text("α"), text(" "), text(""), text("β")]),
+            hello()
+        ]),
+        &json!([hello(), model(&[text("α"), text(" "), text("β")]), hello()]),
+    );
+    assert_eq!(repairs, [("ANTH-6", 2)]);
+    // At the end of a request the API refuses it.
+    let repairs = repair(
+        Anthropic,
+        &json!([hello(), model(&[text("Done."), text(" ")])]),
+        &json!([hello(), model(&[text("Done.")])]),
+    );
+    assert_eq!(repairs, [("ANTH-6", 2), ("ANTH-6", 2)]);
 }
 
 #[test]

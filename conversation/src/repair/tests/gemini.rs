@@ -170,6 +170,14 @@ fn empty_parts_go_and_contents_that_hold_nothing_else() {
     let signed = json!({"text": "a", "thoughtSignature": "c2ln"});
     let document = json!([hello(), model(&[signed, json!({"text": ""})])]);
     assert_eq!(repair(Gemini, &document, &document), []);
+    let signature = json!({"thought": true, "thoughtSignature": "c2ln"});
+    let signs = model(&[signature, json!({"text": "a"})]);
+    let repairs = repair(
+        Gemini,
+        &json!([hello(), signs, user(&[])]),
+        &json!([hello(), signs]),
+    );
+    assert_eq!(repairs, [("GEM-5", 3)]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{hello, repair};
+use super::{hello, read, repair};
 use crate::model::format::Format::OpenAiResponses;
 
 fn call(id: &str) -> Value {
@@ -164,6 +164,24 @@ fn same_item_again_goes_and_another_one_loses_the_id() {
         says("n", "b")
     ]);
     assert_eq!(repair(OpenAiResponses, &document, &document), []);
+}
+
+#[test]
+fn items_of_one_id_stay_where_the_model_is_not_openais() {
+    let items = json!([
+        hello(),
+        says("m", "a"),
+        hello(),
+        says("m", "a"),
+        says("m", "b")
+    ]);
+    let document = json!({"model": "grok-4.3", "input": items});
+    assert_eq!(repair(OpenAiResponses, &document, &document), []);
+    let repairs = |model: &str| {
+        let body = json!({"model": model, "input": items}).to_string();
+        read(OpenAiResponses, &body).repaired().repairs().len()
+    };
+    assert_eq!(repairs("gpt-5.2"), 2);
 }
 
 #[test]

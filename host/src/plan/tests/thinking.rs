@@ -9,6 +9,7 @@ use crate::host::Host;
 use crate::plan::{Change, Edit, Piece, Plan, Span};
 use crate::receipt::{Outcome, Unchanged};
 use crate::request::{Budget, Pins, Policy, Request, ThinkingPolicy};
+use crate::sample;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
 use crate::verify::accept;
@@ -58,9 +59,9 @@ fn without(
         budget: Budget::Share(0.9),
         policy: Policy {
             thinking,
-            ..Policy::default()
+            ..sample::policy()
         },
-        ..Request::default()
+        ..sample::request()
     };
     let situation = Situation::new(conversation, &request, false);
     let units = u32::try_from(conversation.units().len()).expect("a few");
@@ -148,7 +149,7 @@ fn applied(conversation: &Conversation, pieces: Vec<Piece>) -> (Value, usize) {
     let request = Request {
         budget: Budget::Share(0.95),
         pins: Pins::None,
-        ..Request::default()
+        ..sample::request()
     };
     let situation = Situation::new(conversation, &request, false);
     let plan = Plan {
@@ -217,6 +218,36 @@ fn thinking_is_kept_before_a_rewritten_output_and_removed_after_it() {
     );
 }
 
+/// A finished turn in which the model thought, called, thought again and then said `said`.
+fn ends_with(model: &str, said: &str) -> Conversation {
+    let body = json!({"model": model, "max_tokens": 9, "messages": [
+        {"role": "user", "content": "When is high tide?"},
+        {"role": "assistant", "content": [thought("tide "),
+            {"type": "tool_use", "id": "a", "name": "tides", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "07:14"}]},
+        {"role": "assistant", "content": [thought("clock "), {"type": "text", "text": said}]},
+        {"role": "user", "content": "Well?"},
+    ]});
+    crate::sample::conversation(&body.to_string(), Some(Format::Anthropic))
+        .expect("a good conversation")
+}
+
+/// Beside thinking the provider accepts white space, alone it does not (ANTH-6).
+#[test]
+fn white_space_does_not_stay_without_the_thinking_beside_it() {
+    for (said, may_go) in [(" \n", false), ("At 07:14.", true)] {
+        let conversation = ends_with("claude-sonnet-4-5", said);
+        let result = without(&conversation, ThinkingPolicy::Auto, 2, &[0]);
+        assert_eq!(result.is_ok(), may_go, "{said:?}: {result:?}");
+    }
+    let conversation = ends_with("claude-opus-5-5", " \n");
+    let (result, removed) = applied(&conversation, vec![keep(0, 1), keep(2, 2)]);
+    assert_eq!(removed, 1);
+    let before: Value = serde_json::from_str(conversation.document()).expect("JSON");
+    let messages = [&before["messages"][0], &before["messages"][4]];
+    assert_eq!(result["messages"], json!(messages));
+}
+
 /// Adjacent model messages are one unit while one of them has thinking (ANTH-2), and two afterwards. The
 /// answer is protected, because the outputs before it are (the newest user text is next to them).
 #[tokio::test]
@@ -242,7 +273,7 @@ async fn second_compaction_below_the_floor_changes_nothing_after_thinking_was_re
     assert_eq!(conversation.units().len(), 5);
     let request = Request {
         budget: Budget::Tokens(1),
-        ..Request::default()
+        ..sample::request()
     };
     let once = host
         .compact(&conversation, &[], &request)

@@ -130,6 +130,24 @@ fn empty_texts() -> Vec<Case> {
         error("ANTH-6", [2])
             .broken(json!([hello(), {"role": "assistant", "content": [cited(""), text()]}, hello()]))
             .valid(json!([hello(), {"role": "assistant", "content": [cited("Fixed."), text()]}, hello()])),
+        error("ANTH-6", [2])
+            .broken(json!([hello(), {"role": "assistant", "content": [space(), space()]}, hello()]))
+            .valid(json!([hello(), {"role": "assistant", "content": [text(), text()]}, hello()])),
+        // The API writes white space between cited texts and before calls.
+        warning("ANTH-6", [2])
+            .broken(json!([
+                hello(),
+                {"role": "assistant", "content": [search(), found(), cited("1900 had none."), space(), cited("2000 had one.")]},
+                hello()
+            ]))
+            .valid(json!([
+                hello(),
+                {"role": "assistant", "content": [search(), found(), cited("1900 had none."), text(), cited("2000 had one.")]},
+                hello()
+            ])),
+        warning("ANTH-6", [2])
+            .broken(json!([hello(), {"role": "assistant", "content": [space(), use_a()]}, results(&["a"])]))
+            .valid(json!([hello(), {"role": "assistant", "content": [text(), use_a()]}, results(&["a"])])),
     ]
 }
 
@@ -280,6 +298,10 @@ fn says(text: &str) -> Value {
 
 fn text() -> Value {
     json!({"type": "text", "text": "go on"})
+}
+
+fn space() -> Value {
+    json!({"type": "text", "text": "\n "})
 }
 
 fn cited(said: &str) -> Value {

@@ -138,6 +138,12 @@ fn members() -> Vec<Case> {
         error("GEM-5", [2])
             .broken(json!([hello(), {"role": "model", "parts": [{}]}]))
             .valid(json!([hello(), {"role": "model", "parts": [{"executableCode": {"code": "1"}}]}])),
+        error("GEM-5", [2])
+            .broken(json!([hello(), {"role": "model", "parts": [{"thought": true}]}]))
+            .valid(json!([
+                hello(),
+                {"role": "model", "parts": [{"thought": true, "thoughtSignature": "c2ln"}, {"text": "Done."}]}
+            ])),
         warning("GEM-7", [2])
             .broken(json!([hello(), {"role": "model", "parts": [{"functionCall": {"args": {}}}]}]))
             .valid(json!([hello(), nameless()])),

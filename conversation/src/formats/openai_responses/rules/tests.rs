@@ -117,6 +117,9 @@ fn ids() -> Vec<Case> {
             ]))
             // The output of a local shell call names the item of its call.
             .valid(json!([hello(), shell(), named_output(), hello()])),
+        warning("RESP-8", [4])
+            .broken(of_other_model("rs_1"))
+            .valid(of_other_model("rs_2")),
     ]
 }
 
@@ -152,6 +155,16 @@ fn encrypted() -> Value {
 /// Reasoning that is not encrypted.
 fn plain(content: &Value) -> Value {
     json!({"type": "reasoning", "id": "rs_1", "summary": [], "content": content})
+}
+
+/// A request to a model that is not OpenAI's, with two reasoning items in one response.
+fn of_other_model(second: &str) -> Value {
+    let search = json!({"type": "web_search_call", "id": "ws_1", "status": "completed"});
+    json!({
+        "model": "grok-4.3",
+        "store": false,
+        "input": [hello(), reasoning(), search, named(reasoning(), second), says(), hello()],
+    })
 }
 
 fn call(id: &str) -> Value {
