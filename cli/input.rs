@@ -250,6 +250,11 @@ fn omissions(facts: &LogFacts) -> Vec<String> {
             "lines that cannot be read",
         ),
         (
+            facts.unknown_lines,
+            "line of an unknown kind",
+            "lines of an unknown kind",
+        ),
+        (
             usize::from(facts.unfinished_last_line),
             "half-written last line",
             "",
@@ -293,6 +298,16 @@ fn omissions(facts: &LogFacts) -> Vec<String> {
             facts.dropped_attachments,
             "attachment without a known text for the model",
             "attachments without a known text for the model",
+        ),
+        (
+            facts.queued_messages,
+            "queued message that the model has not seen",
+            "queued messages that the model has not seen",
+        ),
+        (
+            facts.edited_messages,
+            "content that was hidden or replaced later",
+            "contents that were hidden or replaced later",
         ),
     ];
     counts

@@ -154,7 +154,7 @@ impl Reader {
                 drop(document);
                 self.read_of_log(log?, ReadOptions::default())
             }
-            None => self.read_body(document, None, ReadOptions::default()),
+            None => self.read_no_log(document, ReadOptions::default()),
         }
     }
 
@@ -184,7 +184,21 @@ impl Reader {
                 drop(document);
                 self.read_of_log(log?, options)
             }
-            None => self.read_body(document.into(), None, options),
+            None => self.read_no_log(document.into(), options),
+        }
+    }
+
+    /// Reads what is no log of a known program. Lines of JSON are told as what they are.
+    fn read_no_log(
+        &self,
+        document: Arc<str>,
+        options: ReadOptions<'_>,
+    ) -> Result<Conversation, ReadError> {
+        match self.read_body(Arc::clone(&document), None, options) {
+            Err(ReadError::NotJson { .. }) if logs::is_lines(&document) => {
+                Err(ReadError::Log(LogError::UnknownProgram))
+            }
+            read => read,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Bench, example};
 
@@ -15,7 +15,7 @@ fn unreadable_input_is_reported_with_its_kind() {
         "[".repeat(100_000),
         "]".repeat(100_000)
     );
-    let cases: [(&str, &[u8], &str); 11] = [
+    let cases: [(&str, &[u8], &str); 13] = [
         ("empty", b"", "the document is empty"),
         ("blank", b" \n ", "the document is empty"),
         (
@@ -55,6 +55,16 @@ fn unreadable_input_is_reported_with_its_kind() {
             "message 1: key `role` comes twice",
         ),
         ("deep", deep.as_bytes(), "message 1: "),
+        (
+            "a log of an unknown program",
+            b"{\"type\":\"said\",\"text\":\"x\"}\n{\"type\":\"said\",\"text\":\"y\"}\n",
+            "looks like a log of lines, of a program that is not known; read are the logs of claude-code, codex",
+        ),
+        (
+            "a log of a program that is not read",
+            b"{\"type\":\"session_start\",\"id\":\"d\",\"cwd\":\"/w\"}\n",
+            "a log of Droid, which is not read",
+        ),
     ];
     for (name, input, message) in cases {
         let file = bench.file("input.json", input);
@@ -127,4 +137,32 @@ fn a_session_log_becomes_the_request_of_its_provider() {
     bench
         .run_with_input(&["validate"], ran.stdout.as_bytes())
         .ends(0);
+}
+
+#[test]
+fn lines_of_a_session_log_that_are_not_understood_are_told() {
+    let bench = Bench::new();
+    let line = |kind: &str, id: &str, message: Value| {
+        json!({"type": kind, "uuid": id, "sessionId": "s", "message": message}).to_string()
+    };
+    let log = [
+        line("user", "u1", json!({"role": "user", "content": "Count the piers."})),
+        json!({"type": "hologram", "sessionId": "s"}).to_string(),
+        json!({"type": "queue-operation", "operation": "enqueue", "sessionId": "s", "content": "Now."})
+            .to_string(),
+        line(
+            "assistant",
+            "a1",
+            json!({"id": "m1", "role": "assistant", "model": "claude-sonnet-4-5",
+                   "content": [{"type": "text", "text": "Two."}]}),
+        ),
+    ]
+    .join("\n");
+    let ran = bench.run_with_input(&["validate"], log.as_bytes()).ends(0);
+    for told in [
+        "1 line of an unknown kind",
+        "1 queued message that the model has not seen",
+    ] {
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    }
 }

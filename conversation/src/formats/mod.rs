@@ -90,6 +90,12 @@ pub(crate) trait WireFormat: Sync {
         true
     }
 
+    /// The member of a request that holds its instructions, `text` being a JSON string; `None` where a message
+    /// holds them.
+    fn instructions(&self, _text: &str) -> Option<String> {
+        None
+    }
+
     /// Divides messages into units: the number of messages of each, in order. Decided from
     /// left to right, so that messages from the start of a unit on are divided alike.
     fn unit_lengths(&self, messages: &[Message]) -> Vec<usize>;

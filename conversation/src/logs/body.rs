@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use super::Log;
-use crate::formats::{gemini, openai_responses};
+use crate::formats::gemini;
 use crate::json;
 use crate::marks::{self, LEFT_OUT};
 use crate::model::format::Format;
@@ -15,8 +17,12 @@ pub(super) struct Body<'a> {
     kind: LogKind,
     format: Format,
     messages: Vec<Message<'a>>,
-    /// Raw JSON text for `instructions`.
-    pub(super) instructions: Option<&'a str>,
+    /// How many of them hold the instructions.
+    instruction_messages: usize,
+    /// The instructions, as a raw JSON text.
+    pub(super) instructions: Option<Cow<'a, str>>,
+    /// Definitions of tools, as raw JSON.
+    tools: Vec<String>,
     pub(super) model: Option<Cow<'a, str>>,
     reported: Option<(u32, usize)>,
     /// Which messages are recorded summaries.
@@ -39,7 +45,9 @@ impl<'a> Body<'a> {
             kind,
             format,
             messages: Vec::new(),
+            instruction_messages: 0,
             instructions: None,
+            tools: Vec::new(),
             model: None,
             reported: None,
             summaries: Vec::new(),
@@ -66,6 +74,24 @@ impl<'a> Body<'a> {
     pub(super) fn push_text(&mut self, text: &str) {
         let message = self.format.text_message(Role::User, text);
         self.push(Message::Whole(Cow::Owned(message)));
+    }
+
+    /// Sets the instructions, before any message.
+    pub(super) fn set_instructions(&mut self, text: &str) {
+        let raw = json::encode(text);
+        if self.format.wire().instructions(&raw).is_some() {
+            self.instructions = Some(Cow::Owned(raw));
+        } else {
+            let message = self.format.text_message(Role::System, text);
+            self.push(Message::Whole(Cow::Owned(message)));
+            self.instruction_messages += 1;
+        }
+    }
+
+    /// Adds the definition of a tool.
+    pub(super) fn add_tool(&mut self, name: &str, description: &str, parameters: &Value) {
+        let tool = self.format.tool_definition(name, description, parameters);
+        self.tools.push(tool.to_string());
     }
 
     /// Adds a summary that the program recorded.
@@ -104,14 +130,21 @@ impl<'a> Body<'a> {
     /// Writes the document.
     ///
     /// # Errors
-    /// There are no messages.
+    /// There are no messages, or most lines are not understood.
     pub(super) fn finish(mut self, mut facts: LogFacts) -> Result<Log, LogError> {
+        if facts.unknown_lines > facts.lines / 2 {
+            return Err(LogError::NotUnderstood {
+                kind: self.kind,
+                unknown: facts.unknown_lines,
+                lines: facts.lines,
+            });
+        }
         let model = self.model.as_deref().unwrap_or_default();
         if self.format.wire().binds_thinking(model) {
             facts.dropped_thinking += self.leave_out_thinking();
         }
         self.trim_the_end();
-        if self.messages.is_empty() {
+        if self.messages.len() == self.instruction_messages {
             return Err(LogError::NoMessages {
                 kind: self.kind,
                 lines: facts.lines,
@@ -125,9 +158,13 @@ impl<'a> Body<'a> {
         {
             head.push_str(&format!(r#""model":{},"#, json::encode(model)));
         }
-        if let Some(instructions) = self.instructions {
-            head.push_str(&openai_responses::write::instructions(instructions));
+        let instructions = self.instructions.as_deref();
+        if let Some(member) = instructions.and_then(|text| wire.instructions(text)) {
+            head.push_str(&member);
             head.push(',');
+        }
+        if !self.tools.is_empty() {
+            head.push_str(&format!(r#""tools":[{}],"#, self.tools.join(",")));
         }
         head.push_str(&format!(r#""{list}":["#));
 

@@ -94,7 +94,10 @@ impl<'a> Iterator for Lines<'a> {
                 Err(error) if error.is_eof() && !is_ended => {
                     self.facts.unfinished_last_line = true;
                 }
-                Err(_) if is_other_json(line) => self.facts.skipped_lines += 1,
+                Err(_) if is_other_json(line) => {
+                    self.facts.skipped_lines += 1;
+                    self.facts.unknown_lines += 1;
+                }
                 Err(_) => self.count_broken(),
             }
         }

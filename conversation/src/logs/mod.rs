@@ -6,6 +6,7 @@
 
 mod sniff;
 mod line_members;
+mod not_read;
 mod lines;
 mod pairing;
 mod body;
@@ -20,13 +21,66 @@ mod tests;
 use crate::deadline::Deadline;
 use crate::model::format::Format;
 use crate::model::log::{LogError, LogFacts, LogKind};
+use line_members::LineMembers;
+
+/// The programs that are known by the lines of their logs, in the order in which they are asked: a line of
+/// Qwen Code has all that one of Claude Code has, a line of Claude Code may have the members of one of
+/// gemini-cli, and a line of gemini-cli without a type those of one of Codex.
+const PROGRAMS: &[Program] = &[
+    Program::not_read("Droid", not_read::is_droid),
+    Program::not_read("Qwen Code", not_read::is_qwen_code),
+    Program::not_read(
+        "`gemini --output-format stream-json`",
+        not_read::is_gemini_stream,
+    ),
+    Program::read(LogKind::Pi, pi::is_line, pi::read),
+    Program::read(LogKind::ClaudeCode, claude_code::is_line, claude_code::read),
+    Program::read(LogKind::GeminiCli, gemini_cli::is_line, gemini_cli::read),
+    Program::read(LogKind::Codex, codex::is_line, codex::read),
+];
+
+/// A program that is known by the lines of its logs.
+struct Program {
+    /// Whether something marks a line as one of its.
+    is_line: IsLine,
+    log: ProgramLog,
+}
+
+type IsLine = fn(&LineMembers<'_>) -> bool;
+type Read = fn(&str, Option<&Deadline>) -> Result<Log, LogError>;
+
+enum ProgramLog {
+    Read(LogKind, Read),
+    /// It is not read, and would pass for one of another program. With the name of its own.
+    NotRead(&'static str),
+}
+
+impl Program {
+    const fn read(kind: LogKind, is_line: IsLine, read: Read) -> Self {
+        let log = ProgramLog::Read(kind, read);
+        Self { is_line, log }
+    }
+
+    const fn not_read(name: &'static str, is_line: IsLine) -> Self {
+        let log = ProgramLog::NotRead(name);
+        Self { is_line, log }
+    }
+
+    /// The kind of its logs, if they are read.
+    const fn kind(&self) -> Option<LogKind> {
+        match self.log {
+            ProgramLog::Read(kind, _) => Some(kind),
+            ProgramLog::NotRead(_) => None,
+        }
+    }
+}
 
 impl LogKind {
     /// Which program wrote a text, by its first lines; `None` if it is not a log of any that baler
-    /// knows.
+    /// reads.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
-        sniff::kind(text)
+        sniff::program(text)?.kind()
     }
 }
 
@@ -55,13 +109,15 @@ pub(crate) struct Log {
 /// Reads a session log; `None` if `text` is no such log, which is decided by its beginning.
 ///
 /// # Errors
-/// The log holds no messages, or too much of it is broken.
+/// The log holds no messages, too much of it is broken or not understood, or its program's logs are not read.
 pub(crate) fn read(text: &str, deadline: Option<&Deadline>) -> Option<Result<Log, LogError>> {
-    let kind = sniff::kind(text)?;
-    Some(match kind {
-        LogKind::ClaudeCode => claude_code::read(text, deadline),
-        LogKind::Codex => codex::read(text, deadline),
-        LogKind::Pi => pi::read(text, deadline),
-        LogKind::GeminiCli => gemini_cli::read(text, deadline),
+    Some(match sniff::program(text)?.log {
+        ProgramLog::Read(_, read) => read(text, deadline),
+        ProgramLog::NotRead(program) => Err(LogError::NotRead { program }),
     })
+}
+
+/// Whether a text looks like a log of lines, whoever wrote it.
+pub(crate) fn is_lines(text: &str) -> bool {
+    sniff::is_lines(text)
 }

@@ -1,4 +1,5 @@
-//! Detects which program wrote a log, by the beginning of the log. Each program's folder knows its lines.
+//! Detects which program wrote a log, by the beginning of the log. `PROGRAMS` lists the programs; what marks a
+//! line as one of theirs stands with each.
 
 use std::fmt;
 
@@ -6,8 +7,8 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::line_members::LineMembers;
-use super::{claude_code, codex, gemini_cli, pi};
-use crate::json;
+use super::{PROGRAMS, Program, codex};
+use crate::json::{self, Members};
 use crate::model::log::LogKind;
 
 /// The most lines that are read.
@@ -17,48 +18,77 @@ const BYTES: usize = 1 << 20;
 /// The most members of an object that are read.
 const MEMBERS: usize = 48;
 
-/// The program whose log `text` is; `None` if it is not a log.
-pub(super) fn kind(text: &str) -> Option<LogKind> {
-    let text = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+/// The program whose log `text` is; `None` if it is no log, or one of a program that is not known.
+pub(super) fn program(text: &str) -> Option<&'static Program> {
+    let text = beginning(text);
     if text.starts_with('[') {
         return None;
     }
-    let mut lines = text.split('\n').filter(|line| !line.trim().is_empty());
+    let mut lines = lines(text);
     let first = lines.next()?;
-    match look(first, true) {
-        Found::Log(kind) => return Some(kind),
+    // Other programs write such lines too, beside lines that tell whose they are.
+    let mut bare = None;
+    match look(first) {
+        Found::Log(program) => return Some(program),
         Found::NoLog => return None,
+        Found::BareItem => bare = of_kind(LogKind::Codex),
         Found::Whole => {}
         // An object that is spread over lines, or a line that lost its beginning.
-        Found::Broken => match look(text, false) {
-            Found::Log(LogKind::GeminiCli) => return Some(LogKind::GeminiCli),
-            Found::NoLog | Found::Whole => return None,
+        Found::Broken => match look(text) {
+            Found::Log(program) if program.kind() == Some(LogKind::GeminiCli) => {
+                return Some(program);
+            }
+            Found::NoLog | Found::BareItem | Found::Whole => return None,
             Found::Log(_) | Found::Broken => {}
         },
     }
     for line in lines.take(LINES - 1) {
-        match look(line, false) {
-            Found::Log(kind) => return Some(kind),
-            Found::NoLog => return None,
-            Found::Whole | Found::Broken => {}
+        match look(line) {
+            Found::Log(program) => return Some(program),
+            Found::NoLog => return bare,
+            Found::BareItem | Found::Whole | Found::Broken => {}
         }
     }
-    None
+    bare
+}
+
+/// Whether a text looks like a log, whoever wrote it: its first two lines are objects, and no bodies of requests.
+pub(super) fn is_lines(text: &str) -> bool {
+    let is_object = |line: &str| {
+        serde_json::from_str::<Members<'_>>(line).is_ok() && !matches!(look(line), Found::NoLog)
+    };
+    let mut lines = lines(beginning(text));
+    (0..2).all(|_| lines.next().is_some_and(is_object))
+}
+
+/// A text without what may stand before its first line.
+fn beginning(text: &str) -> &str {
+    text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
+}
+
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\n').filter(|line| !line.trim().is_empty())
+}
+
+fn of_kind(kind: LogKind) -> Option<&'static Program> {
+    PROGRAMS.iter().find(|program| program.kind() == Some(kind))
 }
 
 enum Found {
-    Log(LogKind),
+    Log(&'static Program),
     /// A request body.
     NoLog,
+    /// An item of the Responses API without a wrapper. It identifies a log in the first line only, because
+    /// pretty-printed bodies have such lines too.
+    BareItem,
     /// A whole object that no program is known by.
     Whole,
     /// No object, or one that was not read to its end.
     Broken,
 }
 
-/// Reads the object at the start of `text`. `bare` says whether an item without a wrapper identifies a log.
-/// It does so in the first line only, because pretty-printed bodies have such lines too.
-fn look(text: &str, bare: bool) -> Found {
+/// Reads the object at the start of `text`.
+fn look(text: &str) -> Found {
     let mut end = text.len().min(BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -68,10 +98,10 @@ fn look(text: &str, bare: bool) -> Found {
     let whole = Look(&mut seen).deserialize(&mut deserializer).is_ok();
     if seen.is_body {
         Found::NoLog
-    } else if let Some(kind) = program(&seen) {
-        Found::Log(kind)
-    } else if whole && bare && codex::is_bare_item(&seen) {
-        Found::Log(LogKind::Codex)
+    } else if let Some(program) = program_of(&seen) {
+        Found::Log(program)
+    } else if whole && codex::is_bare_item(&seen) {
+        Found::BareItem
     } else if whole {
         Found::Whole
     } else {
@@ -79,23 +109,12 @@ fn look(text: &str, bare: bool) -> Found {
     }
 }
 
-/// The program that wrote a line, as far as it was read. A line of Claude Code may have the members of one of
-/// gemini-cli, and a line of gemini-cli without a type those of one of Codex.
-fn program(line: &LineMembers<'_>) -> Option<LogKind> {
-    if pi::is_line(line) {
-        Some(LogKind::Pi)
-    } else if claude_code::is_line(line) {
-        Some(LogKind::ClaudeCode)
-    } else if gemini_cli::is_line(line) {
-        Some(LogKind::GeminiCli)
-    } else if codex::is_line(line) {
-        Some(LogKind::Codex)
-    } else {
-        None
-    }
+/// The program that wrote a line, as far as it was read.
+fn program_of(line: &LineMembers<'_>) -> Option<&'static Program> {
+    PROGRAMS.iter().find(|program| (program.is_line)(line))
 }
 
-/// Reads an object until its program is known.
+/// Reads what identifies an object.
 struct Look<'s, 'a>(&'s mut LineMembers<'a>);
 
 impl<'a> DeserializeSeed<'a> for Look<'_, 'a> {
@@ -119,18 +138,21 @@ impl<'a> Visitor<'a> for Look<'_, 'a> {
             let key = json::decode(key.get());
             let is_list = matches!(&*key, "messages" | "input" | "contents");
             if is_list && seen.tag.is_none() && !seen.has("lastUpdated") {
-                seen.is_body = true;
+                // A recording that is one object has such a list behind what marks it.
+                seen.is_body = program_of(seen).is_none();
             }
-            let is_tag = key == "type";
+            let (is_tag, is_message) = (key == "type", key == "message");
             seen.keys.push(key);
+            if seen.is_body || seen.keys.len() > MEMBERS {
+                return Err(A::Error::custom("it is clear what this is"));
+            }
             if is_tag {
                 let value: &RawValue = map.next_value()?;
                 seen.tag = json::is_text(value.get()).then(|| json::decode(value.get()));
-            }
-            if seen.is_body || program(seen).is_some() || seen.keys.len() > MEMBERS {
-                return Err(A::Error::custom("it is clear what this is"));
-            }
-            if !is_tag {
+            } else if is_message {
+                let value: &RawValue = map.next_value()?;
+                seen.message = serde_json::from_str(value.get()).ok();
+            } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }

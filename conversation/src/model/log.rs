@@ -28,6 +28,15 @@ pub enum LogKind {
 }
 
 impl LogKind {
+    /// All of them.
+    const ALL: &'static [Self] = &[Self::ClaudeCode, Self::Codex, Self::Pi, Self::GeminiCli];
+
+    /// Their names, as an error lists them.
+    fn names() -> String {
+        let names: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
+        names.join(", ")
+    }
+
     /// The name by which messages and receipts call the log.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -65,6 +74,8 @@ pub struct LogFacts {
     pub lines: usize,
     /// Lines that hold nothing for the model: titles, events, settings, unknown types.
     pub skipped_lines: usize,
+    /// Those of them that are not understood. They may have held something for the model.
+    pub unknown_lines: usize,
     /// Complete lines that are no JSON, or that name a key twice.
     pub broken_lines: usize,
     /// Whether the last line ends in its middle: the program was writing, or was stopped.
@@ -91,6 +102,10 @@ pub struct LogFacts {
     pub dropped_thinking: usize,
     /// Attachments that were left out: no text is known in them that the model sees.
     pub dropped_attachments: usize,
+    /// Messages that waited in the program's queue when the log ended: the model has not seen them.
+    pub queued_messages: usize,
+    /// Messages whose content the user or an extension replaced or hid; what replaces it is in `document`.
+    pub edited_messages: usize,
     /// Sessions that the lines since the last compaction name; they are read as one.
     pub sessions: usize,
     /// Summaries that the program recorded and that are in `document`.
@@ -109,6 +124,36 @@ pub enum LogError {
     NoMessages {
         /// Whose log it is.
         kind: LogKind,
+        /// Its lines that are not empty.
+        lines: usize,
+    },
+    /// The log is one of a program whose logs are not read.
+    #[error(
+        "this is a log of {program}, which is not read; read are the logs of {}; \
+         give one of those, or the body of a request",
+        LogKind::names()
+    )]
+    NotRead {
+        /// Whose log it is.
+        program: &'static str,
+    },
+    /// The document is lines of JSON objects, and no program is known by them.
+    #[error(
+        "the document looks like a log of lines, of a program that is not known; read are the logs of {}; \
+         give one of those from its first line on, or the body of a request, or its list of messages",
+        LogKind::names()
+    )]
+    UnknownProgram,
+    /// More than half of the lines are not understood.
+    #[error(
+        "{unknown} of the {lines} lines of this {kind} log are not understood, so most of what was said would \
+         be missing; give the file as {kind} wrote it; a newer {kind} may write it in another way"
+    )]
+    NotUnderstood {
+        /// Whose log it seems to be.
+        kind: LogKind,
+        /// How many lines are not understood.
+        unknown: usize,
         /// Its lines that are not empty.
         lines: usize,
     },

@@ -18,6 +18,7 @@ pub(super) const DIMENSIONS: &[Dimension] = &[
     ("one id in all calls", one_id),
     ("outputs without a call", orphans),
     ("calls without an output", unanswered),
+    ("messages in the queue", queued),
 ];
 
 /// A line: `more` are further members, each with a comma behind it.
@@ -193,4 +194,19 @@ fn orphans(n: usize) -> Input {
 
 fn unanswered(n: usize) -> Input {
     chain((0..n).map(|number| ("assistant", replied(number, &call(&format!("c{number}"))))))
+}
+
+/// They leave the queue from its end.
+fn queued(n: usize) -> Input {
+    let operation = |kind: &str, number: usize| {
+        let text = line(number);
+        format!(
+            r#"{{"type":"queue-operation","operation":"{kind}","sessionId":"s","timestamp":"t{number}","content":"{text}"}}"#
+        )
+    };
+    let mut lines = vec![next(0, "user", &said("Count the grain."))];
+    lines.extend((0..n / 2).map(|number| operation("enqueue", number)));
+    lines.extend((0..n / 2).rev().map(|number| operation("remove", number)));
+    lines.push(next(1, "assistant", &replied(1, &text(1))));
+    Input::log(lines)
 }

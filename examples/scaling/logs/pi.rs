@@ -18,6 +18,8 @@ pub(super) const DIMENSIONS: &[Dimension] = &[
     ("summaries of branches", branch_summaries),
     ("pictures of outputs", pictures),
     ("commands", commands),
+    ("edits", edits),
+    ("sections and tools", sections_and_tools),
 ];
 
 const ANTHROPIC: &str = "anthropic-messages";
@@ -187,6 +189,27 @@ fn commands(n: usize) -> Input {
         format!(
             r#"{{"role":"bashExecution","command":"ls","output":"{output}","exitCode":{}}}"#,
             number % 2
+        )
+    }))
+}
+
+/// Each of them hides one message.
+fn edits(n: usize) -> Input {
+    let mut lines = vec![r#"{"type":"session","id":"s","version":3,"provider":"x"}"#.to_owned()];
+    lines.extend((1..=n / 2).map(|number| message(number, &said(&line(number)))));
+    lines.extend((1..n / 2).map(|number| {
+        let edit = format!(r#""targetId":"e{number}","replacement":null"#);
+        entry(n / 2 + number, "context_edit", &edit)
+    }));
+    Input::log(lines)
+}
+
+/// Each message of the system sets one of each, and removes those of the message before.
+fn sections_and_tools(n: usize) -> Input {
+    session((1..=n).map(|number| {
+        let (text, before) = (line(number), number - 1);
+        format!(
+            r#"{{"role":"system","content":"","sections":{{"s{number}":"{text}","s{before}":null}},"toolsAdded":[{{"name":"t{number}","parameters":{{}}}}],"toolsRemoved":[{{"name":"t{before}"}}]}}"#
         )
     }))
 }

@@ -135,6 +135,10 @@ impl WireFormat for Anthropic {
         rules::CHECKS
     }
 
+    fn instructions(&self, text: &str) -> Option<String> {
+        Some(format!(r#""system":{text}"#))
+    }
+
     fn tool_definition(&self, name: &str, description: &str, parameters: &Value) -> Value {
         json!({"name": name, "description": description, "input_schema": parameters})
     }

@@ -76,6 +76,12 @@ impl WireFormat for Gemini {
         rules::CHECKS
     }
 
+    fn instructions(&self, text: &str) -> Option<String> {
+        Some(format!(
+            r#""systemInstruction":{{"parts":[{{"text":{text}}}]}}"#
+        ))
+    }
+
     fn tool_definition(&self, name: &str, description: &str, parameters: &Value) -> Value {
         json!({"functionDeclarations": [
             {"name": name, "description": description, "parameters": parameters}

@@ -88,6 +88,10 @@ impl WireFormat for OpenAiResponses {
         rules::CHECKS
     }
 
+    fn instructions(&self, text: &str) -> Option<String> {
+        Some(format!(r#""instructions":{text}"#))
+    }
+
     fn tool_definition(&self, name: &str, description: &str, parameters: &Value) -> Value {
         json!({
             "type": "function",

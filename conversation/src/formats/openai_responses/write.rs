@@ -1,10 +1,5 @@
 //! Items and their parts of this format, written from raw JSON values.
 
-/// The member of a request that holds its instructions.
-pub(crate) fn instructions(text: &str) -> String {
-    format!(r#""instructions":{text}"#)
-}
-
 /// A message of one agent to another. `content` is the list of its parts, without brackets.
 pub(crate) fn agent_message(author: &str, recipient: &str, content: &str) -> String {
     format!(

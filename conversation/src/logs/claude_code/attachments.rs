@@ -26,12 +26,9 @@ const TEXTS: [(&str, &[&str]); 9] = [
 pub(super) fn content<'a>(line: &Members<'a>, facts: &mut LogFacts) -> Content<'a> {
     let attachment = lines::object(line, "attachment");
     let said = attachment.and_then(|attachment| {
-        let is_queued = attachment.text("type").as_deref() == Some("queued_command");
-        let said = if is_queued {
-            attachment.present("prompt")?
-        } else {
-            attached(&attachment)?
-        };
+        let prompt = prompt_of(&attachment);
+        let is_queued = prompt.is_some();
+        let said = prompt.or_else(|| attached(&attachment))?;
         let mut said = blocks(said, facts).filter(|said| !said.is_empty())?;
         if !is_queued {
             said.splice(0..0, name(&attachment, facts));
@@ -47,6 +44,17 @@ pub(super) fn content<'a>(line: &Members<'a>, facts: &mut LogFacts) -> Content<'
     };
     let source = Source::Record;
     Content::Said { blocks, source }
+}
+
+/// What was queued while the agent worked, if the line tells the model of it.
+pub(super) fn queued_prompt<'a>(line: &Members<'a>) -> Option<&'a RawValue> {
+    prompt_of(&lines::object(line, "attachment")?)
+}
+
+fn prompt_of<'a>(attachment: &Members<'a>) -> Option<&'a RawValue> {
+    let kind = attachment.text("type")?;
+    let prompt = attachment.present("prompt");
+    prompt.filter(|_| kind == "queued_command")
 }
 
 /// Whether the user typed what was queued, and not a task that ended or another agent.

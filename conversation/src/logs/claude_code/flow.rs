@@ -12,10 +12,12 @@ use super::content::{
 };
 use super::copies::{is_copy, words};
 use super::kept::Kept;
+use super::queue::Queue;
+use super::records::is_understood;
 use super::segment::Segment;
 use crate::deadline::Deadline;
 use crate::json::Members;
-use crate::logs::lines::{Lines, is_true};
+use crate::logs::lines::{self, Lines, is_true};
 use crate::model::log::{LogError, LogFacts, LogKind};
 
 /// The result of reading all lines.
@@ -59,6 +61,9 @@ struct Flow<'a, 'v> {
     seen: HashMap<Cow<'a, str>, Seen<'a>>,
     /// Ids of the lines in which the user calls a command by its name.
     commands: HashSet<Cow<'a, str>>,
+    queue: Queue<'a>,
+    /// The id of the newest line that has one.
+    newest: Option<Cow<'a, str>>,
 }
 
 /// A line that was read.
@@ -77,6 +82,8 @@ impl<'a, 'v> Flow<'a, 'v> {
             is_void: false,
             seen: HashMap::new(),
             commands: HashSet::new(),
+            queue: Queue::default(),
+            newest: None,
         }
     }
 
@@ -87,7 +94,13 @@ impl<'a, 'v> Flow<'a, 'v> {
             facts.skipped_lines += 1;
             return;
         }
+        if ends_request(line) {
+            self.place_queued(facts);
+        }
         let content = self.content(line, facts);
+        if matches!(content, Content::None) && !is_understood(line) {
+            facts.unknown_lines += 1;
+        }
         if let (Some(id), Content::Said { blocks, source }) = (&id, &content)
             && *source == Source::Prompt
             && blocks.iter().any(names_command)
@@ -103,7 +116,21 @@ impl<'a, 'v> Flow<'a, 'v> {
         let is_void = self.is_void;
         let parent = parent.or_else(|| line.text("logicalParentUuid").filter(|_| is_void));
         let root = root_of(line, &content);
+        if id.is_some() {
+            self.newest.clone_from(&id);
+        }
         self.segment.push(id, parent, root, content);
+    }
+
+    /// Adds what was taken out of the queue since the model's last response. Behind the results that were
+    /// recorded meanwhile, as the program sends it.
+    fn place_queued(&mut self, facts: &mut LogFacts) {
+        for message in self.queue.told() {
+            let content = message.said(facts);
+            if !matches!(content, Content::None) {
+                self.segment.push(None, message.behind, None, content);
+            }
+        }
     }
 
     /// Whether a resumed session repeats an earlier line. Notes the line as the newest of its id.
@@ -130,9 +157,27 @@ impl<'a, 'v> Flow<'a, 'v> {
             Some("user") => {
                 let parent = line.text("parentUuid");
                 let follows_command = parent.is_some_and(|id| self.commands.contains(&id));
-                said(line, follows_command, facts)
+                let content = said(line, follows_command, facts);
+                if let Content::Said { blocks, source } = &content
+                    && is_prompt(blocks, *source)
+                {
+                    let message = lines::object(line, "message");
+                    self.queue
+                        .note_prompt(message.and_then(|message| message.get("content")));
+                }
+                content
             }
-            Some("attachment") => attachments::content(line, facts),
+            Some("attachment") => {
+                if let Some(prompt) = attachments::queued_prompt(line) {
+                    self.queue.note_attachment(prompt);
+                }
+                attachments::content(line, facts)
+            }
+            Some("queue-operation") => {
+                let is_known = self.queue.apply(line, self.newest.as_ref());
+                facts.unknown_lines += usize::from(!is_known);
+                Content::None
+            }
             Some("last-prompt") => {
                 self.segment.go_on_from(line.text("leafUuid"));
                 Content::None
@@ -182,6 +227,10 @@ impl<'a, 'v> Flow<'a, 'v> {
 
     /// Completes the segment and the counts.
     fn finish(mut self, mut facts: LogFacts) -> Found<'a> {
+        if self.segment.says_anything() {
+            self.place_queued(&mut facts);
+            facts.queued_messages = self.queue.waiting();
+        }
         facts.missing_messages = self.segment.finish();
         facts.sessions = self.segment.sessions.len();
         Found {
@@ -189,5 +238,14 @@ impl<'a, 'v> Flow<'a, 'v> {
             segment: self.segment,
             facts,
         }
+    }
+}
+
+/// Whether a line begins or ends a request: what waited for it was told before.
+fn ends_request(line: &Members<'_>) -> bool {
+    match line.text("type").as_deref() {
+        Some("assistant") => true,
+        Some("system") => line.text("subtype").as_deref() == Some("compact_boundary"),
+        _ => false,
     }
 }

@@ -7,6 +7,8 @@ mod content;
 mod copies;
 mod flow;
 mod kept;
+mod queue;
+mod records;
 mod segment;
 mod turns;
 

@@ -70,6 +70,11 @@ impl<'a> Segment<'a> {
         self.places.contains_key(id) || self.waiting.ids.contains(id)
     }
 
+    /// Whether there is any message.
+    pub(super) fn says_anything(&self) -> bool {
+        self.messages > 0 || !self.waiting.lines.is_empty()
+    }
+
     /// Whether a summary that comes next has no boundary before it, and so begins a segment itself.
     pub(super) fn lacks_boundary(&self) -> bool {
         !self.awaits_summary && self.messages > self.summaries + self.kept
@@ -90,13 +95,20 @@ impl<'a> Segment<'a> {
             self.effort = before.effort;
             return before.messages;
         };
-        let (stays, missing) = before.find(kept.named);
+        let (mut stays, missing) = before.find(kept.named);
         self.effort = before.effort;
         self.missing = missing;
         self.waiting.anchor = kept.anchor;
         let mut ids: Vec<Option<Cow<'a, str>>> = vec![None; before.nodes.len()];
         for (id, place) in before.places {
             ids[place] = Some(id);
+        }
+        // What was queued has no line of its own, and stays with the line in front of it.
+        for (place, node) in before.nodes.iter().enumerate() {
+            let is_queued = ids[place].is_none() && is_record(&before.contents[place]);
+            if is_queued && node.parent.is_some_and(|parent| stays[parent]) {
+                stays[place] = true;
+            }
         }
         let mut gone = before.messages;
         let lines = before.nodes.iter().zip(before.contents).zip(stays);
@@ -342,4 +354,15 @@ fn response(kind: Kind) -> Option<usize> {
         Kind::Reply(number) | Kind::Results(number) => Some(number),
         _ => None,
     }
+}
+
+/// Whether it is what a line of another type than a message's says.
+fn is_record(content: &Content<'_>) -> bool {
+    matches!(
+        content,
+        Content::Said {
+            source: Source::Record,
+            ..
+        }
+    )
 }

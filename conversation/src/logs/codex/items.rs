@@ -143,6 +143,15 @@ impl<'a> Item<'a> {
     }
 }
 
+/// Whether it is known that an item holds nothing for the model.
+pub(super) fn says_nothing(members: &Members<'_>) -> bool {
+    match members.text("type").as_deref() {
+        Some("ghost_snapshot" | "other") => true,
+        Some("message") | None => is_empty(members),
+        Some(_) => false,
+    }
+}
+
 /// Whether a message holds nothing.
 fn is_empty(members: &Members<'_>) -> bool {
     match members.present("content").map(|raw| raw.get()) {

@@ -37,14 +37,15 @@ pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
 }
 
 /// Whether a line is an item of the Responses API without a wrapper, as older versions wrote them. A response
-/// of Anthropic's API looks alike, except for `usage`, `stop_reason` and `model`.
+/// of Anthropic's API looks alike, except for `usage`, `stop_reason` and `model`, and so do messages of other
+/// programs, which say when.
 pub(super) fn is_bare_item(line: &LineMembers<'_>) -> bool {
     let has = |key| line.has(key);
     match line.tag() {
         Some("message") => {
             has("role")
                 && has("content")
-                && !["usage", "stop_reason", "model"]
+                && !["usage", "stop_reason", "model", "timestamp", "ts"]
                     .iter()
                     .any(|key| line.has(key))
         }
@@ -66,12 +67,15 @@ pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogEr
     while let Some(line) = lines.next() {
         let Some(payload) = line.get("payload") else {
             // The older form: the first line describes the session, and items are bare (LCX-8).
-            let is_used = if line.get("type").or(line.get("role")).is_none() {
-                note_instructions(&mut body, &line)
-            } else {
+            let is_item = line.get("type").or(line.get("role")).is_some();
+            let is_used = if is_item {
                 !is_wrapped && line_of(text, &line).is_some_and(|raw| history.add_bare(raw, &line))
+            } else {
+                note_instructions(&mut body, &line)
             };
+            let is_known = !is_item || !is_wrapped && items::says_nothing(&line);
             lines.facts.skipped_lines += usize::from(!is_used);
+            lines.facts.unknown_lines += usize::from(!is_used && !is_known);
             continue;
         };
         let Ok(members) = serde_json::from_str::<Members<'_>>(payload.get()) else {
@@ -79,7 +83,8 @@ pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogEr
             continue;
         };
         is_wrapped = true;
-        let is_used = match line.text("type").as_deref() {
+        let kind = line.text("type");
+        let is_used = match kind.as_deref() {
             Some("response_item") => history.add(payload.get(), &members),
             Some("inter_agent_communication") => history.add_message_of_agent(&members),
             Some("compacted") => {
@@ -104,7 +109,13 @@ pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogEr
             },
             _ => false,
         };
+        let is_known = match kind.as_deref() {
+            Some("session_meta" | "turn_context" | "event_msg") => true,
+            Some("response_item") => items::says_nothing(&members),
+            _ => false,
+        };
         lines.facts.skipped_lines += usize::from(!is_used);
+        lines.facts.unknown_lines += usize::from(!is_used && !is_known);
     }
     let mut facts = lines.finish(LogKind::Codex)?;
     facts.sessions = sessions.len();
@@ -131,7 +142,8 @@ fn note_instructions<'a>(body: &mut Body<'a>, members: &Members<'a>) -> bool {
         .present("instructions")
         .map(RawValue::get)
         .filter(|raw| json::is_text(raw) && !body::is_blank(raw));
-    body.instructions = body.instructions.or(instructions);
+    let earlier = body.instructions.take();
+    body.instructions = earlier.or(instructions.map(Cow::Borrowed));
     instructions.is_some()
 }
 

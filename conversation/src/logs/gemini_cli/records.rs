@@ -45,6 +45,7 @@ pub(super) fn read<'a>(
             records.put(line);
         } else {
             // The first line may carry messages too, as the older form did.
+            let is_known = is_about_session(&line);
             let change = lines::object(&line, "$set").unwrap_or(line);
             match lines::list(&change, "messages") {
                 Some(raws) => {
@@ -54,7 +55,10 @@ pub(super) fn read<'a>(
                     lines.facts.broken_lines += broken;
                     lines.facts.lines += broken;
                 }
-                None => lines.facts.skipped_lines += 1,
+                None => {
+                    lines.facts.skipped_lines += 1;
+                    lines.facts.unknown_lines += usize::from(!is_known);
+                }
             }
         }
     }
@@ -63,6 +67,13 @@ pub(super) fn read<'a>(
         earlier_model,
         facts: lines.finish(LogKind::GeminiCli)?,
     })
+}
+
+/// Whether a line without messages tells of the session, as the first line and changes of it do.
+fn is_about_session(line: &Members<'_>) -> bool {
+    ["$set", "sessionId", "projectHash", "startTime"]
+        .iter()
+        .any(|key| line.get(key).is_some())
 }
 
 /// A recording that is one object.

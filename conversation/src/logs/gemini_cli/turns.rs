@@ -30,7 +30,11 @@ pub(super) fn contents<'a>(
                 model = record.text("model").or(model);
                 step = answer(record, &mut contents, facts);
             }
-            _ => facts.skipped_lines += 1,
+            Some("info" | "warning" | "error") => facts.skipped_lines += 1,
+            _ => {
+                facts.skipped_lines += 1;
+                facts.unknown_lines += 1;
+            }
         }
     }
     if let Some(last) = step {

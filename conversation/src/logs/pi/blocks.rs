@@ -112,6 +112,20 @@ pub(super) fn read(content: Option<&RawValue>, same_api: bool) -> Vec<Block<'_>>
         .collect()
 }
 
+/// How many blocks of a content are of no known type.
+pub(super) fn unknown(content: Option<&RawValue>) -> usize {
+    let raws: Vec<&RawValue> = content
+        .and_then(|content| serde_json::from_str(content.get()).ok())
+        .unwrap_or_default();
+    let is_known = |raw: &&RawValue| {
+        let members = serde_json::from_str::<Members<'_>>(raw.get()).ok();
+        let kind = members.as_ref().and_then(|members| members.text("type"));
+        let kind = kind.as_deref();
+        kind.is_some_and(|kind| matches!(kind, "text" | "thinking" | "image" | "toolCall"))
+    };
+    raws.iter().filter(|raw| !is_known(raw)).count()
+}
+
 /// The blocks of what is not a response: texts and images.
 pub(super) fn read_shown(content: Option<&RawValue>) -> Vec<Block<'_>> {
     let mut blocks = read(content, false);

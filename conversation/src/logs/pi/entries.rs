@@ -2,10 +2,22 @@
 
 use std::borrow::Cow;
 
+use super::edits::Edit;
 use crate::deadline::Deadline;
 use crate::json::Members;
 use crate::logs::lines::{self, Lines};
 use crate::model::log::{LogError, LogFacts, LogKind};
+
+/// Types of entries that hold nothing for the model.
+const BOOKKEEPING: [&str; 7] = [
+    "session",
+    "session_info",
+    "model_change",
+    "thinking_level_change",
+    "usage",
+    "label",
+    "custom",
+];
 
 /// A session file.
 #[derive(Default)]
@@ -36,8 +48,15 @@ pub(super) enum Kind<'a> {
         /// An index or an id: the older form and the later one.
         first_kept_index: Option<usize>,
         first_kept_id: Option<Cow<'a, str>>,
+        /// The instructions and tools that hold there, as a system message.
+        system: Option<Box<Members<'a>>>,
     },
     BranchSummary(Cow<'a, str>),
+    /// What the model sees in place of the content of the entry with this id.
+    Edit {
+        target: Cow<'a, str>,
+        edit: Edit<'a>,
+    },
     /// Nothing for the model.
     Other,
 }
@@ -70,6 +89,8 @@ pub(super) fn read<'a>(
         let kind = kind(tag.as_deref(), &line);
         if matches!(kind, Kind::Other) {
             lines.facts.skipped_lines += 1;
+            let is_known = tag.as_deref().is_some_and(|tag| BOOKKEEPING.contains(&tag));
+            lines.facts.unknown_lines += usize::from(!is_known);
         }
         let id = line.text("id");
         if id.is_none() && matches!(kind, Kind::Other) {
@@ -108,6 +129,14 @@ fn kind<'a>(tag: Option<&str>, line: &Members<'a>) -> Kind<'a> {
                     .get("firstKeptEntryIndex")
                     .and_then(|raw| raw.get().parse().ok()),
                 first_kept_id: line.text("firstKeptEntryId"),
+                system: lines::object(line, "systemMessage").map(Box::new),
+            },
+            None => Kind::Other,
+        },
+        Some("context_edit") => match line.text("targetId") {
+            Some(target) => Kind::Edit {
+                target,
+                edit: Edit::of(line.get("replacement")),
             },
             None => Kind::Other,
         },

@@ -2,6 +2,8 @@
 
 mod entries;
 mod path;
+mod edits;
+mod system;
 mod turns;
 mod blocks;
 mod ids;
@@ -21,6 +23,8 @@ use crate::json;
 use crate::model::format::Format;
 use crate::model::log::{LogError, LogFacts, LogKind};
 use blocks::{Answer, Block};
+use edits::Edits;
+use system::System;
 use turns::{Turn, Turns};
 
 /// Whether a line is one of pi.
@@ -28,7 +32,12 @@ pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
     let has = |key| line.has(key);
     match line.tag() {
         Some("session") => has("id") || has("version"),
-        Some("message") => has("message") && !has("sessionId"),
+        // Lines of other programs hold a message, too. One of pi's says when, or which API it is of.
+        Some("message") => ["timestamp", "api", "toolCallId"]
+            .iter()
+            .any(|key| line.has_in_message(key)),
+        Some("model_change") => has("provider") && has("modelId"),
+        Some("thinking_level_change") => has("thinkingLevel"),
         _ => false,
     }
 }
@@ -36,10 +45,12 @@ pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
 /// Reads the way to the newest entry (LPI-1), as the provider of its last response is sent it.
 pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogError> {
     let (session, mut facts) = entries::read(text, deadline)?;
-    let chosen = path::chosen(&session, &mut facts);
-    let turns = turns::turns(&chosen, &session.provider, &mut facts);
+    let path = path::path(&session, &mut facts);
+    let chosen = path::chosen(&path, &mut facts);
+    let turns = turns::turns(&chosen, &Edits::of(&path), &session.provider, &mut facts);
     let mut body = Body::new(LogKind::Pi, turns.format);
     body.model.clone_from(&turns.model);
+    System::of(&path).write(&mut body);
     match turns.format {
         Format::Anthropic => write::<anthropic::Anthropic>(turns, &mut body, &mut facts),
         Format::OpenAiChat => write::<chat::Chat>(turns, &mut body, &mut facts),

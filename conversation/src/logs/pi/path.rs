@@ -5,64 +5,60 @@ use std::collections::HashMap;
 use super::entries::{Entry, Kind, Session};
 use crate::model::log::LogFacts;
 
-/// The entries on the way from the root to the newest one, cut by the latest compaction: its
-/// summary comes first, then what it kept, then what follows it (LPI-1, LPI-2).
-pub(super) fn chosen<'s, 'a>(session: &'s Session<'a>, facts: &mut LogFacts) -> Vec<&'s Entry<'a>> {
+/// The entries on the way from the root to the newest one (LPI-1).
+pub(super) fn path<'s, 'a>(session: &'s Session<'a>, facts: &mut LogFacts) -> Vec<&'s Entry<'a>> {
     let entries = &session.entries;
-    let path = if session.is_tree {
-        let path = branch(entries);
-        let others = messages(entries.iter()).saturating_sub(messages(of(entries, &path)));
-        facts.other_branches = others;
-        path
-    } else {
-        (0..entries.len()).collect()
-    };
-    let compaction = path.iter().rposition(|index| {
-        matches!(
-            entries.get(*index).map(|entry| &entry.kind),
-            Some(Kind::Compaction { .. })
-        )
-    });
-    let Some(at) = compaction else {
-        return of(entries, &path).collect();
+    if !session.is_tree {
+        return entries.iter().collect();
+    }
+    let path: Vec<&Entry<'a>> = branch(entries)
+        .into_iter()
+        .filter_map(|index| entries.get(index))
+        .collect();
+    facts.other_branches = messages(entries.iter()).saturating_sub(messages(path.iter().copied()));
+    path
+}
+
+/// What the model sees of a path, as the latest compaction cut it: its summary comes first, then what it
+/// kept, then what follows it (LPI-2).
+pub(super) fn chosen<'s, 'a>(path: &[&'s Entry<'a>], facts: &mut LogFacts) -> Vec<&'s Entry<'a>> {
+    let is_compaction = |entry: &Entry<'_>| matches!(entry.kind, Kind::Compaction { .. });
+    let Some(at) = path.iter().rposition(|entry| is_compaction(entry)) else {
+        return path.to_vec();
     };
     let (before, rest) = path.split_at(at);
     let first_kept = rest
         .first()
-        .and_then(|index| first_kept(entries, *index, before))
+        .and_then(|compaction| first_kept(compaction, before))
         .unwrap_or(before.len());
     let (gone, kept) = before.split_at(first_kept);
-    facts.earlier_messages = messages(of(entries, gone));
+    facts.earlier_messages = messages(gone.iter().copied());
     // Earlier compactions among what was kept count no more.
-    let kept = of(entries, kept).filter(|entry| !matches!(entry.kind, Kind::Compaction { .. }));
+    let kept = kept.iter().filter(|entry| !is_compaction(entry));
     let (compaction, after) = rest.split_at(1);
-    of(entries, compaction)
+    compaction
+        .iter()
         .chain(kept)
-        .chain(of(entries, after))
+        .chain(after)
+        .copied()
         .collect()
 }
 
 /// The place in `before`, a path, of the first entry that a compaction kept.
-fn first_kept(entries: &[Entry<'_>], compaction: usize, before: &[usize]) -> Option<usize> {
+fn first_kept(compaction: &Entry<'_>, before: &[&Entry<'_>]) -> Option<usize> {
     let Kind::Compaction {
         first_kept_index,
         first_kept_id,
         ..
-    } = &entries.get(compaction)?.kind
+    } = &compaction.kind
     else {
         return None;
     };
     match (first_kept_id, first_kept_index) {
-        (Some(id), _) => before.iter().position(|index| {
-            entries
-                .get(*index)
-                .is_some_and(|e| e.id.as_ref() == Some(id))
-        }),
-        (None, Some(first)) => Some(before.partition_point(|index| {
-            entries
-                .get(*index)
-                .is_some_and(|entry| entry.number < *first)
-        })),
+        (Some(id), _) => before
+            .iter()
+            .position(|entry| entry.id.as_ref() == Some(id)),
+        (None, Some(first)) => Some(before.partition_point(|entry| entry.number < *first)),
         (None, None) => None,
     }
 }
@@ -96,10 +92,6 @@ fn branch(entries: &[Entry<'_>]) -> Vec<usize> {
     }
     path.reverse();
     path
-}
-
-fn of<'s, 'a>(entries: &'s [Entry<'a>], path: &[usize]) -> impl Iterator<Item = &'s Entry<'a>> {
-    path.iter().filter_map(|index| entries.get(*index))
 }
 
 fn messages<'s, 'a: 's>(entries: impl Iterator<Item = &'s Entry<'a>>) -> usize {

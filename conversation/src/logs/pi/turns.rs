@@ -2,9 +2,13 @@
 
 use std::borrow::Cow;
 
+use serde_json::value::RawValue;
+
 use super::blocks::{self, Answer, Block};
+use super::edits::{Edit, Edits};
 use super::entries::{Entry, Kind};
 use super::ids::Ids;
+use super::system::is_system;
 use crate::json::{self, Members};
 use crate::logs::inserted;
 use crate::logs::lines::{self, is_true};
@@ -25,8 +29,14 @@ pub(super) enum Turn<'a> {
     Reply { blocks: Vec<Block<'a>>, tokens: u64 },
 }
 
-/// The turns that the entries stand for. `provider` counts where nothing was answered yet.
-pub(super) fn turns<'a>(entries: &[&Entry<'a>], provider: &str, facts: &mut LogFacts) -> Turns<'a> {
+/// The turns that the entries stand for, as `edits` changed them. `provider` counts where nothing was answered
+/// yet.
+pub(super) fn turns<'a>(
+    entries: &[&Entry<'a>],
+    edits: &Edits<'_, 'a>,
+    provider: &str,
+    facts: &mut LogFacts,
+) -> Turns<'a> {
     let last = entries.iter().rev().find_map(|entry| match &entry.kind {
         Kind::Message(message) if is_answer(message) => Some(message),
         _ => None,
@@ -44,16 +54,41 @@ pub(super) fn turns<'a>(entries: &[&Entry<'a>], provider: &str, facts: &mut LogF
     };
     for entry in entries {
         match &entry.kind {
-            Kind::Message(message) => turns.add(message, api.as_deref(), facts),
+            // They were read before.
+            Kind::Message(message) if is_system(message) => {}
+            Kind::Message(message) => {
+                let edit = edits.get(entry);
+                facts.edited_messages += usize::from(edit.is_some());
+                let content = match edit {
+                    Some(Edit::Hidden) => continue,
+                    Some(Edit::Content(content)) => Some(content),
+                    None => message.present("content"),
+                };
+                let counts = !edits.come_after(entry);
+                let said = Said {
+                    content,
+                    counts,
+                    is_edited: edit.is_some(),
+                };
+                turns.add(message, &said, api.as_deref(), facts);
+            }
             Kind::Compaction { summary, .. } | Kind::BranchSummary(summary) => {
                 turns
                     .turns
                     .push(Turn::Summary(summary.clone().into_owned()));
             }
-            Kind::Other => {}
+            Kind::Edit { .. } | Kind::Other => {}
         }
     }
     turns
+}
+
+/// What the model sees of a message.
+struct Said<'a> {
+    content: Option<&'a RawValue>,
+    is_edited: bool,
+    /// Whether what the provider counted for it still holds.
+    counts: bool,
 }
 
 /// Whether it is a response with something in it. One that was broken off names the API as well.
@@ -81,14 +116,21 @@ fn wire_of(api: &str, model: &str) -> Format {
 }
 
 impl<'a> Turns<'a> {
-    fn add(&mut self, message: &Members<'a>, api: Option<&str>, facts: &mut LogFacts) {
-        let content = message.present("content");
+    fn add(
+        &mut self,
+        message: &Members<'a>,
+        said: &Said<'a>,
+        api: Option<&str>,
+        facts: &mut LogFacts,
+    ) {
+        let content = said.content;
         match message.text("role").as_deref() {
             // pi sends the model nothing of it, so it answers nothing.
             Some("assistant") if is_broken_off(message) => facts.aborted_responses += 1,
             Some("assistant") => {
                 let same_api = message.text("api").as_deref() == api;
                 let mut ids = Ids::default();
+                facts.dropped_blocks += blocks::unknown(content);
                 let mut blocks = blocks::read(content, same_api);
                 let index = self.turns.len();
                 for block in &mut blocks {
@@ -98,7 +140,7 @@ impl<'a> Turns<'a> {
                             .open(index, logged.clone(), Cow::Owned(id.clone()));
                     }
                 }
-                let tokens = tokens(message);
+                let tokens = if said.counts { tokens(message) } else { 0 };
                 self.turns.push(Turn::Reply { blocks, tokens });
             }
             Some("toolResult") => {
@@ -109,13 +151,14 @@ impl<'a> Turns<'a> {
                     blocks: blocks::read_shown(content),
                     failed: is_true(message, "isError"),
                 };
+                facts.dropped_blocks += blocks::unknown(content);
                 let is_new = self.calls.answer(&call, answer);
                 facts.dropped_results += usize::from(!is_new);
             }
             Some("bashExecution") if is_true(message, "excludeFromContext") => {
                 facts.skipped_lines += 1;
             }
-            Some("bashExecution") => {
+            Some("bashExecution") if !said.is_edited => {
                 let text = Cow::Owned(json::encode(&execution(message)));
                 let signature = None;
                 let mut blocks = vec![Block::Text { text, signature }];
@@ -126,14 +169,20 @@ impl<'a> Turns<'a> {
                 let summary = message.text("summary").unwrap_or_default().into_owned();
                 self.turns.push(Turn::Summary(summary));
             }
-            Some("user") => self.said(blocks::read_shown(content)),
+            Some("user") => {
+                facts.dropped_blocks += blocks::unknown(content);
+                self.said(blocks::read_shown(content));
+            }
             // A message of an extension may name no role.
-            Some("custom" | "hookMessage") | None => {
+            Some("custom" | "hookMessage" | "bashExecution") | None => {
                 let mut blocks = blocks::read_shown(content);
                 mark(&mut blocks);
                 self.said(blocks);
             }
-            Some(_) => facts.skipped_lines += 1,
+            Some(_) => {
+                facts.skipped_lines += 1;
+                facts.unknown_lines += 1;
+            }
         }
     }
 

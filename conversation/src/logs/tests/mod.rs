@@ -4,15 +4,18 @@ mod claude_code;
 mod claude_code_attachments;
 mod claude_code_branches;
 mod claude_code_kept;
+mod claude_code_queue;
 mod claude_code_validity;
 mod codex;
 mod codex_history;
 mod pi;
+mod pi_changes;
 mod pi_wires;
 mod gemini_cli;
 mod gemini_cli_contents;
 mod call_ids;
 mod hostile;
+mod programs;
 mod spelled;
 
 use serde_json::Value;

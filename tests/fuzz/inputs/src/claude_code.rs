@@ -44,6 +44,10 @@ fn other(writer: &mut Writer<'_, '_>) -> String {
         r#"{"type":"summary","summary":"Masts","leafUuid":"e1"}"#,
         r#"{"type":"file-history-snapshot","messageId":"e1","snapshot":{}}"#,
         r#"{"type":"queue-operation","operation":"enqueue"}"#,
+        r#"{"type":"queue-operation","operation":"enqueue","content":"Sew the jib."}"#,
+        r#"{"type":"queue-operation","operation":"remove"}"#,
+        r#"{"type":"queue-operation","operation":"popAll"}"#,
+        r#"{"type":"attachment","sessionId":"s","uuid":"e3","attachment":{"type":"queued_command","prompt":"Sew the jib."}}"#,
         r#"{"type":"system","sessionId":"s","uuid":"e2","parentUuid":"e1"}"#,
     ];
     writer.one_of(&lines).to_owned()

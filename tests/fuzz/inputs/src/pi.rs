@@ -14,7 +14,7 @@ pub(crate) fn line(writer: &mut Writer<'_, '_>, number: usize) -> String {
         ];
         return writer.object(&members);
     }
-    let mut members = match writer.choices.below(20) {
+    let mut members = match writer.choices.below(22) {
         0..=4 => message(writer, user),
         5..=9 => message(writer, reply),
         10..=13 => message(writer, result),
@@ -28,6 +28,12 @@ pub(crate) fn line(writer: &mut Writer<'_, '_>, number: usize) -> String {
             ("summary", writer.text()),
         ],
         17 | 18 => compaction(writer),
+        19 => vec![
+            ("type", "\"context_edit\"".to_owned()),
+            ("targetId", writer.parent()),
+            ("replacement", replacement(writer)),
+        ],
+        20 => message(writer, system),
         _ => vec![
             ("type", "\"model_change\"".to_owned()),
             ("provider", writer.value("\"google\"")),
@@ -60,6 +66,25 @@ fn compaction(writer: &mut Writer<'_, '_>) -> Members {
         ("type", "\"compaction\"".to_owned()),
         ("summary", writer.text()),
         first,
+    ]
+}
+
+fn replacement(writer: &mut Writer<'_, '_>) -> String {
+    if writer.one_in(2) {
+        return writer.value("null");
+    }
+    let content = content(writer, shown);
+    writer.object(&[("content", content)])
+}
+
+fn system(writer: &mut Writer<'_, '_>) -> Members {
+    let sections = writer.text();
+    let tool = r#"[{"name":"weigh","description":"Weighs","parameters":{}}]"#;
+    vec![
+        ("role", "\"system\"".to_owned()),
+        ("content", content(writer, shown)),
+        ("sections", writer.object(&[("rules", sections)])),
+        ("toolsAdded", writer.value(tool)),
     ]
 }
 
