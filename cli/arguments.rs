@@ -11,8 +11,8 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub(crate) struct ConversationArguments {
     /// The conversation: a request body in a provider's wire format, its list of messages, or a session log
-    /// of Claude Code, Codex, pi or gemini-cli (baler makes the request body that the session would send
-    /// next). `-`, or no FILE, reads standard input
+    /// of Claude Code, Codex, pi, gemini-cli, Cline, Roo Code, OpenCode, Copilot CLI or Factory Droid (baler makes
+    /// the request body that the session would send next). `-`, or no FILE, reads standard input
     #[arg(value_name = "FILE", help_heading = "Conversation")]
     pub(crate) file: Option<PathBuf>,
 

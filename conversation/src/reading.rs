@@ -141,8 +141,7 @@ impl Reader {
     }
 
     /// Reads a document: a request body, its list of messages, or the log of a session of
-    /// Claude Code, Codex, pi or gemini-cli, which becomes the request body that its next
-    /// request would have.
+    /// a program of [`LogKind`], which becomes the request body that its next request would have.
     ///
     /// # Errors
     /// The document is not a conversation in a known format. One that breaks rules of its format is no error:

@@ -127,6 +127,20 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// Rewrites the blocks and parts of messages that are made of them, each to what `change` makes of it, if
+    /// anything.
+    pub(super) fn rewrite_parts(&mut self, change: impl Fn(&str) -> Option<String>) {
+        for message in &mut self.messages {
+            if let Message::Parts(_, parts) = message {
+                for part in parts {
+                    if let Some(changed) = change(part) {
+                        *part = Cow::Owned(changed);
+                    }
+                }
+            }
+        }
+    }
+
     /// Writes the document.
     ///
     /// # Errors

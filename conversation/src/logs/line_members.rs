@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::json::Members;
+use serde_json::value::RawValue;
+
+use crate::json::{self, Members};
 
 /// The members of a line of a log, as far as it was read.
 #[derive(Default)]
@@ -12,11 +14,35 @@ pub(super) struct LineMembers<'a> {
     pub(super) tag: Option<Cow<'a, str>>,
     /// What the member `message` holds, if it is an object.
     pub(super) message: Option<Members<'a>>,
+    /// The value of `info`, raw.
+    pub(super) info: Option<&'a str>,
     /// Whether a member is the list of a request body.
     pub(super) is_body: bool,
 }
 
-impl LineMembers<'_> {
+impl<'a> LineMembers<'a> {
+    /// The members of an object that was read to its end.
+    pub(super) fn of(members: &Members<'a>) -> Self {
+        Self {
+            keys: members.0.iter().map(|(key, _)| key.clone()).collect(),
+            tag: members.text("type"),
+            message: members.get("message").and_then(object),
+            info: members.get("info").map(RawValue::get),
+            is_body: false,
+        }
+    }
+
+    /// Takes the value of a member that tells more than its key: `type`, `message` or `info`.
+    pub(super) fn take(&mut self, key: &str, value: &'a RawValue) {
+        let raw = value.get();
+        match key {
+            "type" => self.tag = json::is_text(raw).then(|| json::decode(raw)),
+            "message" => self.message = object(value),
+            "info" => self.info = Some(raw),
+            _ => {}
+        }
+    }
+
     /// Whether the line has this member.
     pub(super) fn has(&self, key: &str) -> bool {
         self.keys.iter().any(|seen| seen == key)
@@ -32,4 +58,8 @@ impl LineMembers<'_> {
     pub(super) fn tag(&self) -> Option<&str> {
         self.tag.as_deref()
     }
+}
+
+fn object(value: &RawValue) -> Option<Members<'_>> {
+    serde_json::from_str(value.get()).ok()
 }

@@ -8,13 +8,21 @@ mod sniff;
 mod line_members;
 mod not_read;
 mod lines;
+mod records;
 mod pairing;
 mod body;
 mod inserted;
+mod anthropic;
+mod turns;
 mod claude_code;
 mod codex;
 mod pi;
 mod gemini_cli;
+mod claude_stream;
+mod cline;
+mod opencode;
+mod copilot;
+mod droid;
 #[cfg(test)]
 mod tests;
 
@@ -27,12 +35,21 @@ use line_members::LineMembers;
 /// Qwen Code has all that one of Claude Code has, a line of Claude Code may have the members of one of
 /// gemini-cli, and a line of gemini-cli without a type those of one of Codex.
 const PROGRAMS: &[Program] = &[
-    Program::not_read("Droid", not_read::is_droid),
+    Program::read(LogKind::Droid, droid::is_line, droid::read),
     Program::not_read("Qwen Code", not_read::is_qwen_code),
     Program::not_read(
         "`gemini --output-format stream-json`",
         not_read::is_gemini_stream,
     ),
+    Program::read(LogKind::CopilotCli, copilot::is_line, copilot::read),
+    Program::read(
+        LogKind::ClaudeStreamJson,
+        claude_stream::is_line,
+        claude_stream::read,
+    ),
+    Program::read(LogKind::Opencode, opencode::is_line, opencode::read),
+    // Its logs are lists.
+    Program::read(LogKind::Cline, |_| false, cline::read),
     Program::read(LogKind::Pi, pi::is_line, pi::read),
     Program::read(LogKind::ClaudeCode, claude_code::is_line, claude_code::read),
     Program::read(LogKind::GeminiCli, gemini_cli::is_line, gemini_cli::read),

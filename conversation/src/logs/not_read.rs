@@ -3,11 +3,6 @@
 
 use super::line_members::LineMembers;
 
-/// Whether a line is the first one of Factory's Droid. Its messages are in lines like those of pi.
-pub(super) fn is_droid(line: &LineMembers<'_>) -> bool {
-    line.tag() == Some("session_start") && line.has("cwd")
-}
-
 /// Whether a line is one of Qwen Code, which has Gemini's parts in lines like those of Claude Code.
 pub(super) fn is_qwen_code(line: &LineMembers<'_>) -> bool {
     let is_of_session = line.has("uuid") && line.has("sessionId");

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::line_members::LineMembers;
-use super::{PROGRAMS, Program, codex};
+use super::{PROGRAMS, Program, claude_stream, cline, codex, opencode};
 use crate::json::{self, Members};
 use crate::model::log::LogKind;
 
@@ -21,8 +21,8 @@ const MEMBERS: usize = 48;
 /// The program whose log `text` is; `None` if it is no log, or one of a program that is not known.
 pub(super) fn program(text: &str) -> Option<&'static Program> {
     let text = beginning(text);
-    if text.starts_with('[') {
-        return None;
+    if json::is_list(text) {
+        return of_list(text);
     }
     let mut lines = lines(text);
     let first = lines.next()?;
@@ -35,7 +35,9 @@ pub(super) fn program(text: &str) -> Option<&'static Program> {
         Found::Whole => {}
         // An object that is spread over lines, or a line that lost its beginning.
         Found::Broken => match look(text) {
-            Found::Log(program) if program.kind() == Some(LogKind::GeminiCli) => {
+            Found::Log(program)
+                if matches!(program.kind(), Some(LogKind::GeminiCli | LogKind::Opencode)) =>
+            {
                 return Some(program);
             }
             Found::NoLog | Found::BareItem | Found::Whole => return None,
@@ -72,6 +74,20 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 fn of_kind(kind: LogKind) -> Option<&'static Program> {
     PROGRAMS.iter().find(|program| program.kind() == Some(kind))
+}
+
+/// The program whose log a list is, by its first elements; `None` where they are messages of a request.
+fn of_list(list: &str) -> Option<&'static Program> {
+    let mut elements = json::objects(list, 0).take(LINES).map_while(Result::ok);
+    let kind = elements.find_map(|element| {
+        let members = element.members;
+        if cline::is_message(&members) {
+            return Some(LogKind::Cline);
+        }
+        let is_stream = claude_stream::is_line(&LineMembers::of(&members));
+        is_stream.then_some(LogKind::ClaudeStreamJson)
+    });
+    kind.and_then(of_kind)
 }
 
 enum Found {
@@ -137,22 +153,23 @@ impl<'a> Visitor<'a> for Look<'_, 'a> {
         while let Some(key) = map.next_key::<&RawValue>()? {
             let key = json::decode(key.get());
             let is_list = matches!(&*key, "messages" | "input" | "contents");
-            if is_list && seen.tag.is_none() && !seen.has("lastUpdated") {
+            if is_list
+                && seen.tag.is_none()
+                && !seen.has("lastUpdated")
+                && !opencode::is_session(seen)
+            {
                 // A recording that is one object has such a list behind what marks it.
                 seen.is_body = program_of(seen).is_none();
             }
-            let (is_tag, is_message) = (key == "type", key == "message");
+            let tells_more = matches!(&*key, "type" | "message" | "info");
+            if tells_more {
+                seen.take(&key, map.next_value()?);
+            }
             seen.keys.push(key);
             if seen.is_body || seen.keys.len() > MEMBERS {
                 return Err(A::Error::custom("it is clear what this is"));
             }
-            if is_tag {
-                let value: &RawValue = map.next_value()?;
-                seen.tag = json::is_text(value.get()).then(|| json::decode(value.get()));
-            } else if is_message {
-                let value: &RawValue = map.next_value()?;
-                seen.message = serde_json::from_str(value.get()).ok();
-            } else {
+            if !tells_more {
                 map.next_value::<IgnoredAny>()?;
             }
         }

@@ -25,11 +25,31 @@ pub enum LogKind {
     Pi,
     /// gemini-cli.
     GeminiCli,
+    /// Claude Code's `--output-format stream-json`.
+    ClaudeStreamJson,
+    /// Cline or Roo Code.
+    Cline,
+    /// OpenCode.
+    Opencode,
+    /// Copilot CLI.
+    CopilotCli,
+    /// Factory Droid.
+    Droid,
 }
 
 impl LogKind {
     /// All of them.
-    const ALL: &'static [Self] = &[Self::ClaudeCode, Self::Codex, Self::Pi, Self::GeminiCli];
+    const ALL: &'static [Self] = &[
+        Self::ClaudeCode,
+        Self::ClaudeStreamJson,
+        Self::Codex,
+        Self::Pi,
+        Self::GeminiCli,
+        Self::Opencode,
+        Self::CopilotCli,
+        Self::Cline,
+        Self::Droid,
+    ];
 
     /// Their names, as an error lists them.
     fn names() -> String {
@@ -45,6 +65,11 @@ impl LogKind {
             Self::Codex => "codex",
             Self::Pi => "pi",
             Self::GeminiCli => "gemini-cli",
+            Self::ClaudeStreamJson => "claude-stream-json",
+            Self::Cline => "cline",
+            Self::Opencode => "opencode",
+            Self::CopilotCli => "copilot-cli",
+            Self::Droid => "droid",
         }
     }
 }

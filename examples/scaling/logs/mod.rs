@@ -3,6 +3,7 @@
 mod claude_code;
 mod codex;
 mod gemini_cli;
+mod others;
 mod pi;
 
 use crate::case::Input;
@@ -25,6 +26,11 @@ pub(crate) fn all() -> Vec<Log> {
         of("log: claude-code", claude_code::DIMENSIONS),
         of("log: pi", pi::DIMENSIONS),
         of("log: gemini-cli", gemini_cli::DIMENSIONS),
+        of("log: claude-stream-json", others::CLAUDE_STREAM_JSON),
+        of("log: cline", others::CLINE),
+        of("log: opencode", others::OPENCODE),
+        of("log: copilot-cli", others::COPILOT),
+        of("log: droid", others::DROID),
     ]
     .concat()
 }

@@ -7,8 +7,8 @@ use baler_conversation::{Conversation, ReadError, ReadOptions};
 use crate::host::Host;
 
 impl Host {
-    /// Reads a document: a request body, its list of messages, or a session log of Claude Code, Codex, pi or
-    /// gemini-cli, which becomes the body of its next request.
+    /// Reads a document: a request body, its list of messages, or a session log of a program of
+    /// [`LogKind`](baler_conversation::session_logs::LogKind), which becomes the body of its next request.
     ///
     /// # Errors
     /// The document is no conversation in a known format. A conversation that breaks a rule of its format is

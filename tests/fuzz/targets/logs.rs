@@ -53,8 +53,14 @@ fn is_the_logs_own(kind: LogKind, violation: &Violation) -> bool {
         // So are parts.
         (LogKind::GeminiCli, Rule::Gem5) => true,
         // So are blocks, which the provider wrote.
-        (LogKind::ClaudeCode, Rule::Anth11) => true,
-        (LogKind::Pi, Rule::Anth11 | Rule::Chat4 | Rule::Resp9) => true,
+        (
+            LogKind::ClaudeCode | LogKind::ClaudeStreamJson | LogKind::Cline | LogKind::Droid,
+            Rule::Anth11,
+        ) => true,
+        (
+            LogKind::Pi | LogKind::Opencode | LogKind::CopilotCli,
+            Rule::Anth11 | Rule::Chat4 | Rule::Resp9,
+        ) => true,
         _ => false,
     }
 }

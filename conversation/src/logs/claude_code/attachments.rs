@@ -3,8 +3,9 @@
 
 use serde_json::value::RawValue;
 
-use super::content::{Block, Content, Source, blocks, has_other_origin, mark_inserted};
+use super::content::{Content, Source, has_other_origin};
 use crate::json::{self, Members};
+use crate::logs::anthropic::blocks::{Block, blocks, mark_inserted};
 use crate::logs::lines::{self, is_true};
 use crate::model::log::LogFacts;
 

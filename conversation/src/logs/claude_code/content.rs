@@ -2,12 +2,9 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
-use crate::formats::anthropic::write;
-use crate::json::{self, Members};
-use crate::logs::body::is_blank;
-use crate::logs::inserted;
+use crate::json::Members;
+use crate::logs::anthropic::blocks::{Block, BlockKind, blocks, mark_inserted, text_of};
+use crate::logs::anthropic::reply::Reply;
 use crate::logs::lines::{self, is_true};
 use crate::model::log::LogFacts;
 
@@ -74,78 +71,6 @@ pub(super) enum Source {
     Record,
 }
 
-/// A part of a response.
-pub(super) struct Reply<'a> {
-    /// What all parts of one response have in common (LCC-2); `None` if it is empty.
-    pub(super) id: Option<Cow<'a, str>>,
-    /// The request that it answers, which gateways may not tell; `None` if it is empty.
-    pub(super) request: Option<Cow<'a, str>>,
-    pub(super) model: Option<Cow<'a, str>>,
-    /// Tokens of the request and of the response so far (LCC-14); 0 where none are told.
-    pub(super) tokens: u64,
-    pub(super) blocks: Vec<Block<'a>>,
-}
-
-/// A block, as raw JSON.
-pub(super) struct Block<'a> {
-    pub(super) raw: &'a str,
-    pub(super) kind: BlockKind<'a>,
-}
-
-pub(super) enum BlockKind<'a> {
-    /// A content that is a text: the raw JSON is the text alone.
-    Bare,
-    Thinking,
-    Call(Cow<'a, str>),
-    Result(Cow<'a, str>),
-    /// A text that nothing but its record tells to be the program's: a text alone, or a block with one.
-    Inserted,
-    Other,
-}
-
-impl<'a> Block<'a> {
-    /// It as it stands in a list of blocks.
-    pub(super) fn listed(&self) -> Cow<'a, str> {
-        match self.kind {
-            BlockKind::Bare => Cow::Owned(write::text(self.raw)),
-            BlockKind::Inserted => {
-                inserted::marked_block(self.raw).map_or(Cow::Borrowed(self.raw), Cow::Owned)
-            }
-            _ => Cow::Borrowed(self.raw),
-        }
-    }
-}
-
-pub(super) fn reply<'a>(line: &Members<'a>, facts: &mut LogFacts) -> Content<'a> {
-    let Some(message) = lines::object(line, "message") else {
-        return Content::None;
-    };
-    let Some(blocks) = message
-        .present("content")
-        .and_then(|content| blocks(content, facts))
-    else {
-        return Content::None;
-    };
-    let tokens = lines::object(&message, "usage").map_or(0, |usage| {
-        lines::sum(
-            &usage,
-            &[
-                "input_tokens",
-                "cache_creation_input_tokens",
-                "cache_read_input_tokens",
-                "output_tokens",
-            ],
-        )
-    });
-    Content::Reply(Reply {
-        id: message.text("id").filter(|id| !id.is_empty()),
-        request: line.text("requestId").filter(|id| !id.is_empty()),
-        model: message.text("model").filter(|model| model != "<synthetic>"),
-        tokens,
-        blocks,
-    })
-}
-
 /// What a line of the user's role holds. What a command's name stands for follows in a line of its own: the
 /// program wrote it, but the user asks for all of it.
 pub(super) fn said<'a>(
@@ -192,16 +117,6 @@ pub(super) fn local_command<'a>(line: &Members<'a>, facts: &mut LogFacts) -> Con
     Content::Said { blocks, source }
 }
 
-/// Notes which texts only the record tells to be the program's.
-pub(super) fn mark_inserted(blocks: &mut [Block<'_>]) {
-    for block in blocks {
-        let is_text = matches!(block.kind, BlockKind::Bare | BlockKind::Other);
-        if is_text && inserted::marked_block(block.raw).is_some() {
-            block.kind = BlockKind::Inserted;
-        }
-    }
-}
-
 /// Whether the user calls a command in a block. Who only speaks of the tag calls none.
 pub(super) fn names_command(block: &Block<'_>) -> bool {
     matches!(block.kind, BlockKind::Bare | BlockKind::Other)
@@ -223,63 +138,4 @@ pub(super) fn has_other_origin(line: &Members<'_>) -> bool {
     lines::object(line, "origin")
         .and_then(|origin| origin.text("kind"))
         .is_some_and(|kind| kind != "human")
-}
-
-/// The blocks of a content, without empty texts and without what is not a block, which is counted. `None` if
-/// it is neither a text nor a list, or where nothing in the list is a block.
-pub(super) fn blocks<'a>(content: &'a RawValue, facts: &mut LogFacts) -> Option<Vec<Block<'a>>> {
-    let raw = content.get();
-    if json::is_text(raw) {
-        return Some(bare(raw).into_iter().collect());
-    }
-    let raws: Vec<&RawValue> = serde_json::from_str(raw).ok()?;
-    let mut blocks = Vec::with_capacity(raws.len());
-    let mut odd = 0;
-    for raw in raws {
-        let raw = raw.get();
-        if json::is_text(raw) {
-            blocks.extend(bare(raw));
-            continue;
-        }
-        let members = serde_json::from_str::<Members<'_>>(raw).ok();
-        match members.as_ref().and_then(kind_of) {
-            None => odd += 1,
-            Some(_) if members.as_ref().is_some_and(is_empty_text) => {}
-            Some(kind) => blocks.push(Block { raw, kind }),
-        }
-    }
-    facts.dropped_blocks += odd;
-    (odd == 0 || !blocks.is_empty()).then_some(blocks)
-}
-
-/// A text alone as a block, unless it is empty.
-fn bare(raw: &str) -> Option<Block<'_>> {
-    let kind = BlockKind::Bare;
-    (!is_blank(raw)).then_some(Block { raw, kind })
-}
-
-/// What an object in a list of blocks is; `None` if it is not a block that can be sent.
-fn kind_of<'a>(members: &Members<'a>) -> Option<BlockKind<'a>> {
-    Some(match members.text("type").as_deref()? {
-        "thinking" | "redacted_thinking" => BlockKind::Thinking,
-        "tool_use" => BlockKind::Call(members.text("id")?),
-        "tool_result" => BlockKind::Result(members.text("tool_use_id")?),
-        _ => BlockKind::Other,
-    })
-}
-
-fn is_empty_text(members: &Members<'_>) -> bool {
-    let text = members.get("text");
-    members.text("type").as_deref() == Some("text") && text.is_none_or(|text| is_blank(text.get()))
-}
-
-fn text_of(block: &Block<'_>) -> Option<String> {
-    let raw = match block.kind {
-        BlockKind::Bare => block.raw,
-        _ => {
-            let members: Members<'_> = serde_json::from_str(block.raw).ok()?;
-            return members.text("text").map(Cow::into_owned);
-        }
-    };
-    Some(json::decode(raw).into_owned())
 }

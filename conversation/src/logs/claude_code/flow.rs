@@ -7,9 +7,7 @@ use serde_json::value::RawValue;
 
 use super::attachments;
 use super::boundaries::Boundaries;
-use super::content::{
-    Content, Source, is_prompt, local_command, names_command, reply, root_of, said,
-};
+use super::content::{Content, Source, is_prompt, local_command, names_command, root_of, said};
 use super::copies::{is_copy, words};
 use super::kept::Kept;
 use super::queue::Queue;
@@ -17,6 +15,7 @@ use super::records::is_understood;
 use super::segment::Segment;
 use crate::deadline::Deadline;
 use crate::json::Members;
+use crate::logs::anthropic::reply::reply;
 use crate::logs::lines::{self, Lines, is_true};
 use crate::model::log::{LogError, LogFacts, LogKind};
 
@@ -153,7 +152,9 @@ impl<'a, 'v> Flow<'a, 'v> {
                 Some("local_command") => local_command(line, facts),
                 _ => Content::None,
             },
-            Some("assistant") if !is_true(line, "isApiErrorMessage") => reply(line, facts),
+            Some("assistant") if !is_true(line, "isApiErrorMessage") => {
+                reply(line, facts).map_or(Content::None, Content::Reply)
+            }
             Some("user") => {
                 let parent = line.text("parentUuid");
                 let follows_command = parent.is_some_and(|id| self.commands.contains(&id));

@@ -6,8 +6,9 @@ use std::collections::{HashSet, VecDeque};
 
 use serde_json::value::RawValue;
 
-use super::content::{Content, Source, blocks, mark_inserted};
+use super::content::{Content, Source};
 use crate::json::{self, Members};
+use crate::logs::anthropic::blocks::{blocks, mark_inserted};
 use crate::model::log::LogFacts;
 
 /// So many messages of the queue are compared with a line, so that a hostile log costs no more than that.

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::branches::{Kind, Leaf, Node};
-use super::content::{BlockKind, Content, Reply, Source};
+use super::content::{Content, Source};
 use super::kept::{Kept, Named};
+use crate::logs::anthropic::blocks::BlockKind;
+use crate::logs::anthropic::reply::Reply;
 
 /// Lines that chains of kept lines may go through for each line, so that a log of many boundaries costs
 /// no more than that.

@@ -10,6 +10,7 @@ use super::entries::{Entry, Kind};
 use crate::json::{self, Members};
 use crate::logs::body::Body;
 use crate::logs::lines;
+use crate::logs::turns::blocks::texts;
 
 /// What system messages say, one after the other.
 #[derive(Default)]
@@ -45,10 +46,7 @@ impl<'a> System<'a> {
 
     fn add(&mut self, message: &Members<'a>) {
         let blocks = blocks::read_shown(message.present("content"));
-        let texts: Vec<Cow<'_, str>> = blocks::texts(&blocks)
-            .into_iter()
-            .map(json::decode)
-            .collect();
+        let texts: Vec<Cow<'_, str>> = texts(&blocks).into_iter().map(json::decode).collect();
         if !texts.is_empty() {
             self.texts.push(texts.join("\n"));
         }

@@ -4,30 +4,15 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::blocks::{self, Answer, Block};
+use super::blocks;
 use super::edits::{Edit, Edits};
 use super::entries::{Entry, Kind};
-use super::ids::Ids;
 use super::system::is_system;
 use crate::json::{self, Members};
-use crate::logs::inserted;
 use crate::logs::lines::{self, is_true};
-use crate::logs::pairing::Calls;
-use crate::model::format::Format;
+use crate::logs::turns::blocks::{Answer, Block, mark};
+use crate::logs::turns::{Turn, Turns, format_of};
 use crate::model::log::LogFacts;
-
-pub(super) struct Turns<'a> {
-    pub(super) format: Format,
-    pub(super) model: Option<Cow<'a, str>>,
-    pub(super) turns: Vec<Turn<'a>>,
-    pub(super) calls: Calls<'a, Answer<'a>>,
-}
-
-pub(super) enum Turn<'a> {
-    Summary(String),
-    User(Vec<Block<'a>>),
-    Reply { blocks: Vec<Block<'a>>, tokens: u64 },
-}
 
 /// The turns that the entries stand for, as `edits` changed them. `provider` counts where nothing was answered
 /// yet.
@@ -43,15 +28,11 @@ pub(super) fn turns<'a>(
     });
     let api = last.and_then(|message| message.text("api"));
     let model = last.and_then(|message| message.text("model"));
-    let mut turns = Turns {
-        format: wire_of(
-            api.as_deref().unwrap_or(provider),
-            model.as_deref().unwrap_or_default(),
-        ),
-        model,
-        turns: Vec::new(),
-        calls: Calls::default(),
-    };
+    let format = format_of(
+        api.as_deref().unwrap_or(provider),
+        model.as_deref().unwrap_or_default(),
+    );
+    let mut turns = Turns::new(format, model);
     for entry in entries {
         match &entry.kind {
             // They were read before.
@@ -100,21 +81,6 @@ fn is_answer(message: &Members<'_>) -> bool {
             .is_some_and(|raw| !json::is_empty_list(raw) && raw != "\"\"" && raw != "{}")
 }
 
-/// The wire format that an API, or else a provider, speaks; of one that is not known, that of the
-/// model's maker.
-fn wire_of(api: &str, model: &str) -> Format {
-    match api {
-        "openai" | "openai-codex" => Format::OpenAiResponses,
-        api if api.ends_with("completions") => Format::OpenAiChat,
-        api if api.ends_with("responses") => Format::OpenAiResponses,
-        api if api.starts_with("google") => Format::Gemini,
-        api if api.contains("anthropic") || api.starts_with("bedrock") => Format::Anthropic,
-        _ if model.contains("claude") => Format::Anthropic,
-        _ if model.contains("gemini") => Format::Gemini,
-        _ => Format::OpenAiChat,
-    }
-}
-
 impl<'a> Turns<'a> {
     fn add(
         &mut self,
@@ -129,19 +95,9 @@ impl<'a> Turns<'a> {
             Some("assistant") if is_broken_off(message) => facts.aborted_responses += 1,
             Some("assistant") => {
                 let same_api = message.text("api").as_deref() == api;
-                let mut ids = Ids::default();
                 facts.dropped_blocks += blocks::unknown(content);
-                let mut blocks = blocks::read(content, same_api);
-                let index = self.turns.len();
-                for block in &mut blocks {
-                    if let Block::Call { logged, id, .. } = block {
-                        *id = ids.unique(logged, self.format);
-                        self.calls
-                            .open(index, logged.clone(), Cow::Owned(id.clone()));
-                    }
-                }
                 let tokens = if said.counts { tokens(message) } else { 0 };
-                self.turns.push(Turn::Reply { blocks, tokens });
+                self.reply(blocks::read(content, same_api), tokens);
             }
             Some("toolResult") => {
                 let call = message.text("toolCallId").unwrap_or_default();
@@ -183,23 +139,6 @@ impl<'a> Turns<'a> {
                 facts.skipped_lines += 1;
                 facts.unknown_lines += 1;
             }
-        }
-    }
-
-    fn said(&mut self, blocks: Vec<Block<'a>>) {
-        if !blocks.is_empty() {
-            self.turns.push(Turn::User(blocks));
-        }
-    }
-}
-
-/// Marks the texts of an entry that the user did not write.
-fn mark(blocks: &mut [Block<'_>]) {
-    for block in blocks {
-        if let Block::Text { text, .. } = block
-            && let Some(marked) = inserted::marked(text)
-        {
-            *text = Cow::Owned(marked);
         }
     }
 }

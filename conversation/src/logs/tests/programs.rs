@@ -17,26 +17,6 @@ fn refused(lines: &[Value]) -> Option<&'static str> {
     }
 }
 
-fn droid() -> Vec<Value> {
-    let message = |id: &str, role: &str, content: Value| {
-        json!({"type": "message", "id": id, "timestamp": "t", "parentId": "m0",
-               "message": {"role": role, "content": content}})
-    };
-    let call =
-        json!({"type": "tool_use", "id": "t1", "name": "Execute", "input": {"command": "ls"}});
-    let result = json!({"type": "tool_result", "tool_use_id": "t1", "content": "pier"});
-    vec![
-        json!({"type": "session_start", "id": "d", "title": "Piers", "owner": "eva", "version": 2, "cwd": "/sea"}),
-        message(
-            "m1",
-            "user",
-            json!([{"type": "text", "text": "Zähl die Stege."}]),
-        ),
-        message("m2", "assistant", json!([call])),
-        message("m3", "user", json!([result])),
-    ]
-}
-
 fn qwen(kind: &str, role: &str, part: Value) -> Value {
     json!({"uuid": "q", "parentUuid": null, "sessionId": "s", "timestamp": "t", "type": kind, "cwd": "/sea",
            "version": "0.9", "message": {"role": role, "parts": [part]}})
@@ -54,7 +34,6 @@ fn gemini_stream() -> Vec<Value> {
 
 #[test]
 fn logs_that_would_pass_for_those_of_another_program_are_refused_with_their_programs_name() {
-    assert_eq!(refused(&droid()), Some("Droid"));
     let call = json!({"functionCall": {"id": "c", "name": "ls", "args": {}}});
     let response =
         json!({"functionResponse": {"id": "c", "name": "ls", "response": {"output": "pier"}}});
@@ -75,7 +54,7 @@ fn logs_that_would_pass_for_those_of_another_program_are_refused_with_their_prog
         json!({"type": "message", "role": "user", "content": "Count the piers.", "ts": "t"});
     assert_eq!(refused(&echoed), Some(stream));
     assert_eq!(refused(&gemini_stream()[1..]), Some(stream));
-    assert_eq!(LogKind::of(&file(&droid())), None);
+    assert_eq!(LogKind::of(&file(&gemini_stream())), None);
 }
 
 #[test]
@@ -86,7 +65,6 @@ fn program_is_known_by_its_own_marks_where_the_first_line_is_missing() {
     ];
     assert_eq!(log(&goat).kind, LogKind::Pi);
     // Droid's messages have none.
-    assert!(read(&file(&droid()[1..]), None).is_none());
     let items = [
         codex::user("Count the crates."),
         codex::call("c1"),

@@ -240,12 +240,24 @@ fn white_space_does_not_stay_without_the_thinking_beside_it() {
         let result = without(&conversation, ThinkingPolicy::Auto, 2, &[0]);
         assert_eq!(result.is_ok(), may_go, "{said:?}: {result:?}");
     }
-    let conversation = ends_with("claude-opus-5-5", " \n");
-    let (result, removed) = applied(&conversation, vec![keep(0, 1), keep(2, 2)]);
-    assert_eq!(removed, 1);
-    let before: Value = serde_json::from_str(conversation.document()).expect("JSON");
-    let messages = [&before["messages"][0], &before["messages"][4]];
-    assert_eq!(result["messages"], json!(messages));
+    // Without an older turn all bound thinking goes, and with it the message that says nothing else.
+    let mut body: Value =
+        serde_json::from_str(ends_with("claude-opus-5-5", " \n").document()).expect("JSON");
+    let messages = body["messages"].as_array_mut().expect("a list");
+    let earlier = [
+        json!({"role": "user", "content": "Hello."}),
+        json!({"role": "assistant", "content": "Good morning! ".repeat(40).trim_end()}),
+    ];
+    messages.splice(0..0, earlier);
+    let conversation = crate::sample::conversation(&body.to_string(), Some(Format::Anthropic))
+        .expect("a good conversation");
+    let units = u32::try_from(conversation.units().len()).expect("a few");
+    let (result, removed) = applied(&conversation, vec![keep(0, 1), keep(2, units - 2)]);
+    assert_eq!(removed, 2);
+    let messages = &body["messages"];
+    let call = json!({"role": "assistant", "content": [messages[3]["content"][1]]});
+    let expected = json!([messages[0], messages[2], call, messages[4], messages[6]]);
+    assert_eq!(result["messages"], expected);
 }
 
 /// Adjacent model messages are one unit while one of them has thinking (ANTH-2), and two afterwards. The

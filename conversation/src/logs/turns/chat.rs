@@ -1,4 +1,4 @@
-//! pi's messages in the words of OpenAI Chat Completions.
+//! Messages in the words of OpenAI Chat Completions.
 
 use std::borrow::Cow;
 

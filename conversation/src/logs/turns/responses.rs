@@ -1,4 +1,4 @@
-//! pi's messages in the words of OpenAI Responses.
+//! Messages in the words of OpenAI Responses.
 
 use std::borrow::Cow;
 
@@ -54,7 +54,7 @@ impl<'a> Translate<'a> for Responses {
 fn item(block: &Block<'_>) -> Option<String> {
     match block {
         Block::Text { text, .. } => Some(write::answer(text)),
-        // pi keeps the whole item as the signature.
+        // The whole item is the signature, as pi keeps it.
         Block::Thinking { signature, .. } => {
             let item = json::decode(signature);
             let members: Members<'_> = serde_json::from_str(&item).ok()?;

@@ -1,4 +1,4 @@
-//! pi's messages in the words of Gemini.
+//! Messages in the words of Gemini.
 
 use std::borrow::Cow;
 

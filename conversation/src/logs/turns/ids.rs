@@ -13,7 +13,7 @@ const UNNAMED: &str = "call";
 /// Gives each call of a response an id of its own. Where the log's id is one, it stays as it is,
 /// and another response may have the same (ALL-4).
 #[derive(Default)]
-pub(super) struct Ids {
+pub(in crate::logs) struct Ids {
     used: HashSet<String>,
     /// How many ids were made of a beginning, so that many of the same cost no more than one.
     made: HashMap<String, usize>,
@@ -22,7 +22,7 @@ pub(super) struct Ids {
 impl Ids {
     /// The id in the body of a call that has `logged` in the log. OpenAI's calls have two ids
     /// there, with `|` between: the first one pairs, the second names the item.
-    pub(super) fn unique(&mut self, logged: &str, format: Format) -> String {
+    pub(in crate::logs) fn unique(&mut self, logged: &str, format: Format) -> String {
         let id: String = match format {
             Format::Anthropic => logged
                 .chars()

@@ -1,4 +1,4 @@
-//! pi's messages in the words of Anthropic Messages.
+//! Messages in the words of Anthropic Messages.
 
 use std::borrow::Cow;
 
