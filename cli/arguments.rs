@@ -157,7 +157,7 @@ pub(crate) struct SandboxArguments {
     pub(crate) state: Option<PathBuf>,
 
     /// File that lists strategies by name with what each may do, or `off` for none [default: the `baler.toml` of the
-    /// working folder or of the closest folder above it]
+    /// working folder or of the closest folder above it, of which only what it forbids counts until `baler trust`]
     #[arg(long, value_name = "FILE|off", help_heading = "Sandbox")]
     pub(crate) project: Option<PathBuf>,
 }

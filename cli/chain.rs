@@ -7,7 +7,7 @@ use std::path::{self, Path};
 use anyhow::{Context as _, anyhow};
 use baler_host::{
     Host, Limits, Strategy,
-    project::{Listed, Permit, Project},
+    project::{Listed, Permit, Project, Trust},
     strategy::{EngineLimits, LoadError},
 };
 use baler_strategies::Bundled;
@@ -155,10 +155,11 @@ fn find_with(named: &str, tokens: &Tokens, project: Option<&Project>) -> Result<
         return remote::find(named, tokens).map(Source::Remote);
     }
     if is_file {
+        let wasm = read(Path::new(named)).map_err(Failure::wrong_use)?;
         return Ok(Source::Component {
             shown: named.to_owned(),
-            name: name_of(Path::new(named)),
-            wasm: read(Path::new(named)).map_err(Failure::wrong_use)?.into(),
+            name: name_of(Path::new(named), &wasm, project),
+            wasm: wasm.into(),
             listed: None,
         });
     }
@@ -216,6 +217,28 @@ impl Source {
         host: &Host,
         arguments: &SandboxArguments,
     ) -> Result<Strategy, Failure> {
+        let base = Limits::default();
+        let listed = self.listed().map(|listed| listed.limits(base));
+        self.load_within(host, arguments, listed.unwrap_or(base))
+            .await
+    }
+
+    /// Makes the strategy ready to describe itself. What a list sets for its work is no reason to wait for that.
+    pub(crate) async fn load_to_show(
+        &self,
+        host: &Host,
+        arguments: &SandboxArguments,
+    ) -> Result<Strategy, Failure> {
+        self.load_within(host, arguments, Limits::default()).await
+    }
+
+    /// Makes the strategy ready, a component under the limits `base` where none were typed.
+    async fn load_within(
+        &self,
+        host: &Host,
+        arguments: &SandboxArguments,
+        base: Limits,
+    ) -> Result<Strategy, Failure> {
         match self {
             Self::Native(strategy) => Ok(strategy.clone().with_limits(arguments.limits())),
             Self::Remote(strategy) => {
@@ -229,8 +252,6 @@ impl Source {
                 listed,
             } => match loading(host, name, wasm).await {
                 Ok(strategy) => {
-                    let base = Limits::default();
-                    let base = listed.as_ref().map_or(base, |listed| listed.limits(base));
                     let mut strategy = strategy.with_limits(arguments.limits_over(base));
                     if let Some(config) = listed.as_ref().and_then(Listed::config) {
                         strategy = configured(host, &strategy, self, config).await?;
@@ -258,7 +279,11 @@ pub(crate) fn listed_in_words(listed: &Listed) -> String {
         "granted: nothing"
     };
     let file = cleaned(&listed.path().to_string_lossy());
-    format!("`{file}`, {digest}; {may}")
+    let trust = match listed.trust() {
+        Trust::Trusted => "",
+        Trust::Untrusted => "; the list is not trusted",
+    };
+    format!("`{file}`, {digest}; {may}{trust}")
 }
 
 /// What `baler.toml` says of a strategy, as JSON.
@@ -267,6 +292,7 @@ pub(crate) fn listed_as_json(listed: &Listed) -> Value {
         "path": listed.path(),
         "digest": listed.digest(),
         "grant": listed.grants(),
+        "trusted": listed.trust() == Trust::Trusted,
         "config": listed.config().map(|config| serde_json::from_str::<Value>(config).ok()),
     })
 }
@@ -351,11 +377,18 @@ fn cannot_use(shown: &str, error: LoadError) -> Failure {
 
 /// The name of a strategy from a file: its own, without ending, and only of characters that
 /// can neither imitate the host's own strategies nor do anything in a mark or on a terminal.
-fn name_of(file: &Path) -> String {
-    let name: String = file
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
+/// If another strategy has this name, one that ships with baler or a listed one, the ending stays,
+/// which no name of those has.
+fn name_of(file: &Path, wasm: &[u8], project: Option<&Project>) -> String {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let shipped = baler_strategies::by_name(&stem.to_ascii_lowercase());
+    let is_another = shipped.is_some_and(|shipped| shipped.wasm != wasm)
+        || project.is_some_and(|project| project.strategy(&stem).is_some());
+    let name = match is_another {
+        true => file.file_name().unwrap_or_default().to_string_lossy(),
+        false => stem,
+    };
+    let name: String = name
         .chars()
         .map(|c| {
             if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') {

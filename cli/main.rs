@@ -15,6 +15,7 @@ mod lack;
 mod arenas;
 mod chain;
 mod model;
+mod project;
 mod remote;
 mod output;
 mod stdout;
@@ -45,7 +46,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use commands::ServeCommand;
 use commands::{
     ArchiveCommand, CacheCommand, CompactCommand, ExpandCommand, IntrospectCommand, ReportCommand,
-    ShouldCompactCommand, StrategiesCommand, UndoCommand, ValidateCommand, WrapCommand,
+    ShouldCompactCommand, StrategiesCommand, TrustCommand, UndoCommand, ValidateCommand,
+    WrapCommand,
 };
 #[cfg(feature = "eval")]
 use commands::{EvalCommand, TuneCommand};
@@ -72,6 +74,7 @@ enum Command {
     ShouldCompact(Box<ShouldCompactCommand>),
     Introspect(IntrospectCommand),
     Strategies(StrategiesCommand),
+    Trust(TrustCommand),
     Wrap(WrapCommand),
     Cache(CacheCommand),
     Validate(ValidateCommand),
@@ -169,6 +172,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::ShouldCompact(command) => command.exec().await,
             Command::Introspect(command) => command.exec().await,
             Command::Strategies(command) => command.exec().await,
+            Command::Trust(command) => command.exec(),
             Command::Wrap(command) => command.exec(),
             Command::Cache(command) => command.exec(),
             Command::Validate(command) => command.exec(),

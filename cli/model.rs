@@ -7,6 +7,7 @@ use anyhow::anyhow;
 use baler_host::{
     Strategy,
     model::{ModelGrant, ModelLimits, Price},
+    project::Trust,
 };
 use baler_models::clients::{Client, ClientBuilder, KeySource, ModelChoice};
 use clap::Args;
@@ -181,15 +182,20 @@ pub(crate) fn granted(
     sources: &[Source],
     grant: Option<&ModelGrant>,
 ) -> Result<Vec<Strategy>, Failure> {
-    let is_refused = |place: usize| {
-        let listed = sources.get(place).and_then(Source::listed);
-        listed.is_some_and(|listed| !listed.may_ask_model())
-    };
+    let listed = |place: usize| sources.get(place).and_then(Source::listed);
+    let is_refused = |place| listed(place).is_some_and(|listed| !listed.may_ask_model());
+    let is_untrusted =
+        |place| listed(place).is_some_and(|listed| listed.trust() == Trust::Untrusted);
     chain
         .into_iter()
         .enumerate()
         .map(|(place, strategy)| match grant {
             _ if !strategy.lacks_model() => Ok(strategy),
+            _ if is_untrusted(place) => Err(Failure::wrong_use(anyhow!(
+                "`{}` wants to ask a model, and its `baler.toml` is not trusted, so no grant of it counts: read the list, \
+                 and run `baler trust` if it may grant the conversation and the cost",
+                strategy.name()
+            ))),
             _ if is_refused(place) => Err(Failure::wrong_use(anyhow!(
                 "`{}` wants to ask a model, and `baler.toml` does not grant it one: add `grant = [\"model\"]` to its \
                  table if you trust it with the conversation and the cost",

@@ -10,8 +10,8 @@ use baler_host::{
     Archive, Compiler, Conversation, FileError, Format, Host, HostError, Limits, Pins, Request,
     conversation::tokenizers::Tokenizer,
     model::ModelGrant,
-    project::{Listed, Permit, Project},
-    request::{Policy, Trigger},
+    project::Project,
+    request::Trigger,
     strategy::{CountedFaults, EngineLimits},
 };
 
@@ -34,8 +34,8 @@ pub(crate) struct HostSettings {
     pub(crate) calls: Option<u32>,
     /// Whether a strategy that keeps faulting is never put in quarantine, as in an evaluation.
     pub(crate) never_quarantined: bool,
-    /// Whether components that import WASI are refused.
-    pub(crate) refuses_wasi: bool,
+    /// The list of strategies that the host is under.
+    pub(crate) project: Option<Project>,
     /// Whether the host serves many clients. Then faults that a client can cause do not count towards a
     /// quarantine.
     pub(crate) serves_many: bool,
@@ -54,42 +54,6 @@ pub(crate) enum Keeping {
 }
 
 impl SandboxArguments {
-    /// The `baler.toml` that counts for this run; `None` if there is none.
-    pub(crate) fn project(&self) -> Result<Option<Project>, Failure> {
-        let project = match &self.project {
-            Some(off) if off.as_os_str() == "off" => return Ok(None),
-            Some(file) => Project::read(file).map(Some),
-            // A working folder that is gone has no file.
-            None => env::current_dir().map_or(Ok(None), |folder| Project::find(&folder)),
-        };
-        let project = project.map_err(|error| {
-            Failure::wrong_use(error)
-                .with_more("\n\n`--project FILE` names another list, `--project off` none.")
-        })?;
-        if let Some(project) = &project {
-            let is_taken =
-                |name: &str| baler_strategies::by_name(&name.to_ascii_lowercase()).is_some();
-            let mut names = project.strategies().map(Listed::name);
-            if let Some(taken) = names.find(|name| is_taken(name)) {
-                return Err(Failure::wrong_use(anyhow!(
-                    "`{}` lists a strategy `{taken}`, which is the name of one that ships with baler; give it another name",
-                    project.file().display(),
-                )));
-            }
-        }
-        Ok(project)
-    }
-
-    /// The list of strategies and the files in it, which no output may replace.
-    pub(crate) fn project_files(&self) -> Vec<PathBuf> {
-        // An invalid list ends the run elsewhere, with its error.
-        let Ok(Some(project)) = self.project() else {
-            return Vec::new();
-        };
-        let listed = project.strategies().map(|listed| listed.path().to_owned());
-        listed.chain([project.file().to_owned()]).collect()
-    }
-
     /// What each guest of a chain may use.
     pub(crate) fn limits(&self) -> Limits {
         self.limits_over(Limits::default())
@@ -135,7 +99,7 @@ impl SandboxArguments {
             tokenizer,
             archive,
             model,
-            refuses_wasi,
+            project,
             ..
         } = settings;
         let builder = || {
@@ -157,8 +121,8 @@ impl SandboxArguments {
             if let Some(model) = &model {
                 builder = builder.model(model.clone());
             }
-            if refuses_wasi {
-                builder = builder.without_wasi();
+            if let Some(project) = &project {
+                builder = builder.project(project);
             }
             builder
         };
@@ -194,18 +158,6 @@ impl SandboxArguments {
         ));
         Ok(builder().build()?)
     }
-}
-
-/// Whether the policy of `baler.toml` refuses components that import WASI.
-pub(crate) fn refuses_wasi(project: Option<&Project>) -> bool {
-    project.is_some_and(|project| project.policy().wasi == Permit::Refuse)
-}
-
-/// What plans may do by the policy of `baler.toml`.
-pub(crate) fn plan_policy(project: Option<&Project>) -> Policy {
-    project
-        .map(|project| project.policy().plans.clone())
-        .unwrap_or_default()
 }
 
 /// The state folder: the typed one, else that of the environment. Of the variables that other

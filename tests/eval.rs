@@ -932,19 +932,13 @@ fn strategies_of_one_name_are_refused_and_not_joined() {
     let bench = Bench::new();
     bench.file("corpus/bakery/one.json", &baking());
     let trim = baler_strategies::by_name("trim").unwrap();
-    for file in [
-        "x/mine.wasm",
-        "y/mine.wasm",
-        "keep-last.wasm",
-        "tiered.wasm",
-    ] {
+    for file in ["x/mine.wasm", "y/mine.wasm", "keep-last.wasm"] {
         bench.file(file, "");
         fs::write(bench.path(file), trim.wasm).unwrap();
     }
     for (one, other, name) in [
         ("x/mine.wasm", "y/mine.wasm", "mine"),
         ("keep-last.wasm", "trim", "keep-last"),
-        ("tiered", "tiered.wasm", "tiered"),
         ("native:truncate", "native:truncate", "native:truncate"),
     ] {
         let ran = bench.run(&["corpus", "--strategy", one, "--strategy", other]);

@@ -88,12 +88,11 @@ impl Serving {
     fn of(command: &mut Command) -> Self {
         let mut child = command.stderr(Stdio::piped()).spawn().expect("it runs");
         let mut told = String::new();
-        BufReader::new(child.stderr.as_mut().expect("its words"))
-            .read_line(&mut told)
-            .expect("a line");
+        let mut words = BufReader::new(child.stderr.as_mut().expect("its words"));
+        while !told.contains("listening on") && words.read_line(&mut told).expect("a line") > 0 {}
         let address = told
-            .split(['/', ';'])
-            .nth(2)
+            .split_once("listening on http://")
+            .and_then(|(_, line)| line.split(';').next())
             .unwrap_or_else(|| panic!("no address: {told}"))
             .to_owned();
         Self {
@@ -491,4 +490,34 @@ fn server_whose_options_name_no_strategy_uses_the_default_of_compact() {
     let (_, body) = answer.split_once("\r\n\r\n").unwrap_or(("", &answer));
     let answer: Value = serde_json::from_str(body).expect("JSON");
     assert_eq!(answer["receipt"]["strategy"], "tiered");
+}
+
+#[test]
+fn a_list_that_a_server_finds_allows_nothing_until_it_is_trusted() {
+    let folder = TempDir::new().expect("a folder");
+    let list = "[policy.plans]\nsummary-role = 'system'\nexcerpts = false";
+    std::fs::write(folder.path().join("baler.toml"), list).expect("writes");
+    let (_, asked) = example_request();
+    let project = |server: &Serving| {
+        let answer = server.post("/v1/compact", &asked);
+        let (_, body) = answer.split_once("\r\n\r\n").unwrap_or(("", &answer));
+        let answer: Value = serde_json::from_str(body).expect("JSON");
+        answer["receipt"]["project"].clone()
+    };
+    let server = Serving::start(&folder, &[], None);
+    let withheld = "does not count: policy.plans.summary-role = \"system\"";
+    assert!(server.told.contains(withheld), "{}", server.told);
+    let told = project(&server);
+    assert_eq!(told["trusted"], false);
+    assert_eq!(told["settings"], json!(["policy.plans.excerpts"]));
+    assert_eq!(told["withheld"], json!(["policy.plans.summary-role"]));
+    drop(server);
+
+    let (code, _, words) = run(&folder, &["trust"]);
+    assert_eq!(code, 0, "{words}");
+    let server = Serving::start(&folder, &[], None);
+    assert!(!server.told.contains("warning"), "{}", server.told);
+    let told = project(&server);
+    assert_eq!(told["trusted"], true);
+    assert_eq!(told["withheld"], json!([]));
 }

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use baler_host::{
     Archive, Compaction, Conversation, HostError, Strategy,
+    project::Project,
     receipt::{Outcome, Unchanged},
 };
 use clap::Args;
@@ -19,7 +20,7 @@ use crate::progress;
 use crate::receipt::{self, Circumstances};
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
-use crate::{chain, files, input, strip, turn};
+use crate::{chain, files, input, project, strip, turn};
 
 /// Make a conversation fit its budget
 ///
@@ -145,19 +146,20 @@ impl CompactCommand {
         };
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;
-        let project = self.sandbox.project()?;
+        let project = self.sandbox.project(messages)?;
         let sources = chain::find_all(&self.strategies(), &self.remote, project.as_ref())?;
+        project::tell(project.as_ref(), &self.strategies(), messages);
         let grant = self.model.grant()?;
         let request = self
             .goal
             .request()?
             .with_free_text_in_receipt(self.words)
             .with_verify(self.verify)
-            .with_policy(settings::plan_policy(project.as_ref()));
+            .with_policy(project::plan_policy(project.as_ref()));
         let (document, seen) = input::read_and_look(self.conversation.file.as_deref(), "compact")?;
         input::warm_up(tokenizer.as_ref(), &document);
 
-        let files = self.files(seen)?;
+        let files = self.files(seen, project.as_ref())?;
         let place = ArchivePlace::of(self.archive.as_deref())?;
         let archive = match &place {
             ArchivePlace::Off => Keeping::Nowhere,
@@ -175,7 +177,7 @@ impl CompactCommand {
             model: grant.clone(),
             calls: None,
             never_quarantined: false,
-            refuses_wasi: settings::refuses_wasi(project.as_ref()),
+            project: project.clone(),
             serves_many: false,
         };
         let host = self.sandbox.host(settings, messages)?;
@@ -234,13 +236,13 @@ impl CompactCommand {
 
     /// Creates the files. An output that replaces the input does so only if the input is still what was
     /// `seen`.
-    fn files(&self, seen: Option<Seen>) -> Result<Files, Failure> {
+    fn files(&self, seen: Option<Seen>, project: Option<&Project>) -> Result<Files, Failure> {
         if self.receipt.as_deref() == Some(Path::new("-")) {
             return Err(Failure::wrong_use(anyhow!(
                 "`--receipt` takes a file; for a receipt on standard output, use `--json`"
             )));
         }
-        self.check_targets()?;
+        self.check_targets(project)?;
         if self.dry_run {
             return Ok(Files::default());
         }
@@ -263,7 +265,7 @@ impl CompactCommand {
 
     /// Fails if content would be lost: if an output would replace a file that the run reads or keeps, or if
     /// two outputs name the same file.
-    fn check_targets(&self) -> Result<(), Failure> {
+    fn check_targets(&self, project: Option<&Project>) -> Result<(), Failure> {
         let prints = self.json || self.is_to_stdout();
         if prints && files::is_output_the_input(self.conversation.file.as_deref()) {
             return Err(writes_into_input("standard output"));
@@ -294,6 +296,7 @@ impl CompactCommand {
                 in_use.extend(is_input.then(|| target.to_owned()));
             }
             files::check_not_in_use(option, target, &in_use)?;
+            project::check_not_listed(option, target, project)?;
         }
         Ok(())
     }
@@ -309,7 +312,6 @@ impl CompactCommand {
             .chain(self.model.key_file())
             .chain(self.remote.token_files())
             .chain(settings::key_file(self.sandbox.state.as_deref()))
-            .chain(self.sandbox.project_files())
             .collect()
     }
 

@@ -24,7 +24,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{self, Messages};
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings};
-use crate::{chain, figures, files, report};
+use crate::{chain, figures, files, project, report};
 
 /// Measure what strategies keep of recorded conversations that is needed later
 ///
@@ -136,7 +136,8 @@ Exit codes: 0 measured, 1 baler failed, 2 invalid usage";
 impl EvalCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
         self.check_corpus_stays()?;
-        self.check_files_differ()?;
+        let project = self.sandbox.project(Messages { quiet: false })?;
+        self.check_files_differ(project.as_ref())?;
         if self.engine == Engine::Ray {
             return on_ray();
         }
@@ -153,12 +154,11 @@ impl EvalCommand {
             .min(records.len())
             .max(1);
         let messages = Messages { quiet: true };
-        let project = self.sandbox.project()?;
         let settings = HostSettings {
             tokenizer: Some(Tokenizer::characters()),
             calls: Some(u32::try_from(threads).unwrap_or(u32::MAX)),
             never_quarantined: true,
-            refuses_wasi: settings::refuses_wasi(project.as_ref()),
+            project: project.clone(),
             ..HostSettings::default()
         };
         let host = self.sandbox.host(settings, messages)?;
@@ -252,7 +252,7 @@ impl EvalCommand {
     }
 
     /// Rejects a file with two purposes: the last output would replace the others.
-    fn check_files_differ(&self) -> Result<(), Failure> {
+    fn check_files_differ(&self, project: Option<&Project>) -> Result<(), Failure> {
         let written = self.written();
         let prints = self.markdown.is_none();
         let mixed = |(_, file): &&(&str, PathBuf)| files::mixes_with_standard_output(file);
@@ -266,10 +266,10 @@ impl EvalCommand {
         let in_use: Vec<PathBuf> = strategies
             .chain(self.remote.token_files())
             .chain(settings::key_file(self.sandbox.state.as_deref()))
-            .chain(self.sandbox.project_files())
             .collect();
         for (option, file) in &written {
             files::check_not_in_use(option, file, &in_use)?;
+            project::check_not_listed(option, file, project)?;
         }
         for (index, (option, file)) in written.iter().enumerate() {
             let before = &written[..index];
@@ -310,6 +310,7 @@ impl EvalCommand {
         };
         let mut strategies = Vec::with_capacity(named.len());
         let sources = chain::find_all(&named, &self.remote, project)?;
+        project::tell(project, &named, Messages { quiet: false });
         for (name, source) in named.into_iter().zip(sources) {
             let strategy = source.load(host, &self.sandbox).await?;
             let needs_model = strategy.lacks_model() || name == "native:summarize";

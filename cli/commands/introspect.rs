@@ -14,6 +14,7 @@ use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
 use crate::figures::{self, cleaned, number, shortened};
 use crate::output::{self, BOLD, FAINT, Messages, styled};
+use crate::project;
 use crate::receipt::{metric, permissions, remedy};
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings};
@@ -59,17 +60,18 @@ Exit codes:
 impl IntrospectCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
         let config = self.config.as_deref().map(settings::config).transpose()?;
-        let project = self.sandbox.project()?;
-        let source = chain::find(&self.strategy, &self.remote, project.as_ref())?;
         let messages = Messages { quiet: self.json };
+        let project = self.sandbox.project(messages)?;
+        let source = chain::find(&self.strategy, &self.remote, project.as_ref())?;
+        project::tell(project.as_ref(), &[&self.strategy], messages);
         let host = self.sandbox.host(
             HostSettings {
-                refuses_wasi: settings::refuses_wasi(project.as_ref()),
+                project: project.clone(),
                 ..HostSettings::default()
             },
             messages,
         )?;
-        let mut strategy = source.load(&host, &self.sandbox).await?;
+        let mut strategy = source.load_to_show(&host, &self.sandbox).await?;
         if let Some(config) = &config {
             strategy = chain::configured(&host, &strategy, &source, config).await?;
         }

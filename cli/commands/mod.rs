@@ -12,6 +12,7 @@ mod report;
 mod serve;
 mod should_compact;
 mod strategies;
+mod trust;
 #[cfg(feature = "eval")]
 mod tune;
 mod undo;
@@ -30,6 +31,7 @@ pub(crate) use report::ReportCommand;
 pub(crate) use serve::ServeCommand;
 pub(crate) use should_compact::ShouldCompactCommand;
 pub(crate) use strategies::StrategiesCommand;
+pub(crate) use trust::TrustCommand;
 #[cfg(feature = "eval")]
 pub(crate) use tune::TuneCommand;
 pub(crate) use undo::UndoCommand;

@@ -15,8 +15,9 @@ use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
 use crate::model::{self, ModelArguments};
 use crate::output::Messages;
+use crate::project;
 use crate::remote::RemoteArguments;
-use crate::settings::{self, HostSettings, Keeping};
+use crate::settings::{HostSettings, Keeping};
 
 /// Serve compactions over HTTP, to programs in any language and to other balers
 ///
@@ -119,9 +120,10 @@ impl ServeCommand {
         if token.is_none() && !self.listen.ip().is_loopback() {
             return Err(needs_token(self.listen));
         }
-        let project = self.sandbox.project()?;
+        let project = self.sandbox.project(messages)?;
         let named: Vec<&str> = self.strategies.iter().map(String::as_str).collect();
         let sources = chain::find_all(&named, &self.remote, project.as_ref())?;
+        project::tell(project.as_ref(), &named, messages);
         let grant = self.model.grant()?;
         let settings = HostSettings {
             archive: match &self.archive {
@@ -131,7 +133,7 @@ impl ServeCommand {
             model: grant.clone(),
             calls: u32::try_from(limits.concurrency).ok(),
             serves_many: true,
-            refuses_wasi: settings::refuses_wasi(project.as_ref()),
+            project: project.clone(),
             ..HostSettings::default()
         };
         let host = self.sandbox.host(settings, messages)?;
@@ -148,7 +150,7 @@ impl ServeCommand {
             .chain(chain)
             .offers(offered)
             .limits(limits)
-            .policy(settings::plan_policy(project.as_ref()))
+            .policy(project::plan_policy(project.as_ref()))
             .on_failure(move |line| messages.warn(line));
         if let Some(token) = token {
             builder = builder.token(token);

@@ -17,7 +17,7 @@ use crate::output::{self, Messages};
 use crate::receipt::remedy;
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
-use crate::{chain, files, input, model};
+use crate::{chain, files, input, model, project};
 
 /// Decide whether to compact a conversation now
 ///
@@ -144,8 +144,9 @@ impl ShouldCompactCommand {
         let goal = self.goal.request()?;
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;
-        let project = self.sandbox.project()?;
+        let project = self.sandbox.project(messages)?;
         let source = chain::find(&self.strategy, &self.remote, project.as_ref())?;
+        project::tell(project.as_ref(), &[&self.strategy], messages);
         let document = input::read(self.conversation.file.as_deref(), "should-compact")?;
         input::warm_up(tokenizer.as_ref(), &document);
 
@@ -156,7 +157,7 @@ impl ShouldCompactCommand {
             model: None,
             calls: None,
             never_quarantined: false,
-            refuses_wasi: settings::refuses_wasi(project.as_ref()),
+            project: project.clone(),
             serves_many: false,
         };
         let host = self.sandbox.host(settings, messages)?;
@@ -174,7 +175,7 @@ impl ShouldCompactCommand {
         }
 
         let request = goal
-            .with_policy(settings::plan_policy(project.as_ref()))
+            .with_policy(project::plan_policy(project.as_ref()))
             .with_cache_price(
                 self.requests_ahead
                     .map(|requests| CachePrice::new(self.cached_price.0, requests)),

@@ -1,18 +1,20 @@
 use std::fmt::Write as _;
 
-use baler_host::project::{self, Project};
+use baler_host::project::{Listed as InProject, Project};
 use baler_host::{Host, Strategy};
 use clap::Args;
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::arguments::SandboxArguments;
 use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
 use crate::figures::{self, shortened};
 use crate::output::{self, BOLD, FAINT, Messages, styled};
+use crate::project;
 use crate::receipt::short_digest;
 use crate::remote::RemoteArguments;
-use crate::settings::{self, HostSettings};
+use crate::settings::HostSettings;
 
 /// List the strategies that ship with baler, and those of `baler.toml`
 ///
@@ -37,21 +39,24 @@ Examples:
 
 Exit codes: 0 listed, 1 baler failed, 2 invalid usage";
 
+/// The calls that the strategies of `baler.toml` have time for, all together.
+const LISTED_CALLS: u32 = 15;
+
 /// A strategy of the list.
 struct Listed {
     name: String,
     strategy: Option<Strategy>,
     description: String,
     /// What `baler.toml` says of it.
-    in_project: Option<project::Listed>,
+    in_project: Option<InProject>,
 }
 
 impl StrategiesCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
         let messages = Messages { quiet: self.json };
-        let project = self.sandbox.project()?;
+        let project = self.sandbox.project(messages)?;
         let settings = HostSettings {
-            refuses_wasi: settings::refuses_wasi(project.as_ref()),
+            project: project.clone(),
             ..HostSettings::default()
         };
         let host = self.sandbox.host(settings, messages)?;
@@ -79,9 +84,11 @@ impl StrategiesCommand {
                 in_project: None,
             });
         }
+        // Whoever wrote the list decides how many there are.
+        let until = Instant::now() + self.sandbox.limits().time * LISTED_CALLS;
         let strategies = project.iter().flat_map(Project::strategies);
         for listed in strategies {
-            list.push(self.listed(&host, project.as_ref(), listed).await);
+            list.push(self.listed(&host, project.as_ref(), listed, until).await);
         }
         if self.json {
             let list: Vec<_> = list
@@ -106,32 +113,44 @@ impl StrategiesCommand {
                 .collect();
             output::listing(&format!("{:#}\n", json!(list)))?;
         } else {
-            output::words(&as_words(&list))?;
+            output::words(&as_words(&list, project.as_ref()))?;
         }
         Ok(Exit::Done)
     }
 
-    /// A strategy of `baler.toml`. If it cannot be used, its description says why.
+    /// A strategy of `baler.toml`. If it cannot be used or does not answer in time, its description says so.
     async fn listed(
         &self,
         host: &Host,
         project: Option<&Project>,
-        listed: &project::Listed,
+        listed: &InProject,
+        until: Instant,
     ) -> Listed {
-        let name = listed.name().to_owned();
+        let name = listed.name();
         let loaded = async {
-            let source = chain::find(&name, &RemoteArguments::default(), project)?;
-            let strategy = source.load(host, &self.sandbox).await?;
+            let source = chain::find(name, &RemoteArguments::default(), project)?;
+            let strategy = source.load_to_show(host, &self.sandbox).await?;
             let said = host.introspect(&strategy, None).await;
             let said = said.map_err(anyhow::Error::from)?;
             Ok::<_, Failure>((strategy, shortened(&said.description)))
         };
-        let (strategy, description) = match loaded.await {
-            Ok((strategy, description)) => (Some(strategy), description),
-            Err(failure) => (None, format!("cannot be used: {}", failure.message())),
+        // Files are read without a pause that a time limit could use.
+        let answer = match Instant::now() < until {
+            true => tokio::time::timeout_at(until, loaded).await.ok(),
+            false => None,
+        };
+        let (strategy, description) = match answer {
+            Some(Ok((strategy, description))) => (Some(strategy), description),
+            Some(Err(failure)) => (None, format!("cannot be used: {}", failure.message())),
+            None => (
+                None,
+                format!(
+                    "not asked, since this list does not wait for so many or so long: `baler introspect {name}` does"
+                ),
+            ),
         };
         Listed {
-            name,
+            name: name.to_owned(),
             strategy,
             description,
             in_project: Some(listed.clone()),
@@ -139,7 +158,7 @@ impl StrategiesCommand {
     }
 }
 
-fn as_words(list: &[Listed]) -> String {
+fn as_words(list: &[Listed], project: Option<&Project>) -> String {
     let wide = list
         .iter()
         .map(|listed| listed.name.len())
@@ -173,6 +192,10 @@ fn as_words(list: &[Listed]) -> String {
         if !what.is_empty() {
             let _ = writeln!(text, "{:wide$}  {}", "", styled(FAINT, &what));
         }
+    }
+    if let Some(project) = project {
+        text.push('\n');
+        text.push_str(&project::about(project));
     }
     text.push_str("\nName any other strategy by its .wasm file or URL. `baler introspect NAME` shows more about a strategy.\n");
     text

@@ -18,8 +18,9 @@ use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
 use crate::figures;
 use crate::output::{self, Messages};
+use crate::project;
 use crate::remote::RemoteArguments;
-use crate::settings::{self, HostSettings};
+use crate::settings::HostSettings;
 
 /// Search the config with which a strategy keeps most of your recorded conversations
 ///
@@ -89,17 +90,20 @@ impl TuneCommand {
         let written = self.resume.iter().map(|file| ("--resume", file.clone()));
         check_outside(&self.corpus, written)?;
         let records = recordings(&self.corpus, &self.set)?;
-        let project = self.sandbox.project()?;
+        let messages = Messages { quiet: false };
+        let project = self.sandbox.project(messages)?;
         let options = self.options(records.len());
         let settings = HostSettings {
             tokenizer: Some(Tokenizer::characters()),
             calls: Some(u32::try_from(options.threads).unwrap_or(u32::MAX)),
             never_quarantined: true,
-            refuses_wasi: settings::refuses_wasi(project.as_ref()),
+            project: project.clone(),
             ..HostSettings::default()
         };
         let host = self.sandbox.host(settings, Messages { quiet: true })?;
-        let sources = chain::find_all(&[self.strategy.as_str()], &self.remote, project.as_ref())?;
+        let named = [self.strategy.as_str()];
+        let sources = chain::find_all(&named, &self.remote, project.as_ref())?;
+        project::tell(project.as_ref(), &named, messages);
         let source = sources.first().context("a strategy was named")?;
         let candidates = self.candidates(&host, source).await?;
         let (known, notes) = match &self.resume {

@@ -93,6 +93,7 @@ impl Host {
         let mut record = Record {
             start: Instant::now(),
             situation: &situation,
+            project: self.project.as_ref(),
             attempts: Vec::new(),
             failures_in_a_row: request.failures_in_a_row,
         };

@@ -51,6 +51,8 @@ pub struct Receipt {
     pub fell_back: bool,
     /// The attempts of the strategies, in order.
     pub attempts: Vec<Attempt>,
+    /// The list of strategies (`baler.toml`) that the host is under; absent if there is none.
+    pub project: Option<ProjectUse>,
     /// Wire format of the conversation.
     pub format: Format,
     /// What counted the tokens: a vocabulary, and the factor for its counts if that is not 1.
@@ -101,6 +103,22 @@ pub struct Receipt {
     pub time_us: u64,
     /// The time of each stage, for the strategy that made the result.
     pub stages: Stages,
+}
+
+/// The list of strategies (`baler.toml`) that a host is under.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub struct ProjectUse {
+    /// SHA-256 of the list, as `sha256:` and hex digits.
+    pub content_hash: ContentHash,
+    /// Whether the user trusts the list: named it, or trusted it with this content.
+    pub trusted: bool,
+    /// The settings of its policy, and of the strategies that were tried, that differ from their defaults, such as
+    /// `policy.plans.excerpts`. They count where the caller did not set the same.
+    pub settings: Vec<String>,
+    /// The same of an untrusted list for what it may not set. Nothing of it counts.
+    pub withheld: Vec<String>,
 }
 
 /// Wall-clock time of each stage, in microseconds.

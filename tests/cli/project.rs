@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Bench, example};
+use crate::support::{Bench, example, read_receipt};
 
 const HASH_OF: fn(&str) -> String = |shown| {
     let at = shown.find("sha256:").expect("a hash");
@@ -167,6 +167,29 @@ fn a_strategy_gets_a_model_only_if_the_list_grants_it() {
             "--dry-run",
         ])
     };
+    let ran = compact("grant = ['model']").ends(2);
+    assert!(
+        ran.stderr
+            .contains("is not trusted, so no grant of it counts"),
+        "{}",
+        ran.stderr
+    );
+    let compact = |grant: &str| {
+        bench.file(
+            "baler.toml",
+            format!("[strategies.asks]\nsource = {{ path = 'asks.wasm' }}\n{grant}"),
+        );
+        bench.run(&["trust"]).ends(0);
+        bench.run(&[
+            "compact",
+            &week,
+            "-s",
+            "asks",
+            "--model",
+            "http://localhost:9/v1#none",
+            "--dry-run",
+        ])
+    };
     let ran = compact("").ends(2);
     assert!(
         ran.stderr
@@ -276,4 +299,217 @@ fn a_list_that_is_not_one_is_refused_with_the_place() {
         "{}",
         ran.stderr
     );
+}
+
+/// Whoever wrote a checkout must not decide what a summary may say to the model, or that the task may be cut.
+#[test]
+fn a_list_that_was_only_found_forbids_and_allows_nothing() {
+    let (bench, _) = bench();
+    let text = "[policy.plans]\nsummary-role = 'system'\nuser-percent = 0\nremove-media = true\nexcerpts = false\n\n\
+        [strategies.recent]\nsource = { path = 'window.wasm' }\ngrant = ['model']\nlimits = { timeout-ms = 86400000, fuel = 1000000000 }";
+    bench.file("baler.toml", text);
+    let bug = example("fix-a-bug.openai.json");
+    let receipt = |more: &[&str]| {
+        let arguments = [
+            "compact",
+            &bug,
+            "--receipt",
+            "receipt.json",
+            "-o",
+            "out.json",
+            "--budget",
+            "80%",
+        ];
+        let ran = bench.run(&[&arguments[..], more].concat()).ends(0);
+        (ran, read_receipt(&bench, "receipt.json")["project"].clone())
+    };
+    let (ran, project) = receipt(&[]);
+    ran.says(&[
+        "(not trusted) sets policy.plans.excerpts = false",
+        "warning:",
+        "is not trusted, so this of it does not count",
+        "policy.plans.user-percent = 0",
+        "policy.plans.summary-role = \"system\"",
+        "run `baler trust ",
+    ]);
+    let plans = ["user-percent", "remove-media", "summary-role"];
+    let mut plans = plans.map(|name| format!("policy.plans.{name}")).to_vec();
+    assert_eq!(project["trusted"], false);
+    assert_eq!(
+        project["settings"],
+        serde_json::json!(["policy.plans.excerpts"])
+    );
+    assert_eq!(project["withheld"], serde_json::json!(plans));
+    let hash = project["content-hash"].as_str().expect("a hash").to_owned();
+    assert!(hash.starts_with("sha256:"), "{hash}");
+
+    // A listed strategy may be named: its own settings are then said too.
+    let (_, project) = receipt(&["-s", "recent"]);
+    let withheld = project["withheld"].as_array().expect("a list");
+    assert!(
+        withheld.contains(&"strategies.recent.grant".into()),
+        "{project}"
+    );
+    assert!(
+        withheld.contains(&"strategies.recent.limits.timeout-ms".into()),
+        "{project}"
+    );
+    assert_eq!(project["settings"][0], "strategies.recent.limits.fuel");
+
+    bench.run(&["trust"]).ends(0);
+    let (ran, project) = receipt(&[]);
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+    ran.says(&["(trusted) sets ", "policy.plans.summary-role = \"system\""]);
+    plans.push("policy.plans.excerpts".to_owned());
+    plans.sort();
+    let mut settings: Vec<&str> = Vec::new();
+    settings.extend(
+        project["settings"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(Value::as_str),
+    );
+    settings.sort_unstable();
+    assert_eq!(settings, plans);
+    assert_eq!(project["withheld"], serde_json::json!([]));
+    assert_eq!(project["content-hash"], hash);
+
+    // A list that is named is trusted, and without any the receipt names none.
+    bench.run(&["trust", "--revoke"]).ends(0);
+    assert_eq!(receipt(&[]).1["trusted"], false);
+    assert_eq!(receipt(&["--project", "baler.toml"]).1["trusted"], true);
+    assert_eq!(receipt(&["--project", "off"]).1, Value::Null);
+}
+
+#[test]
+fn trust_ends_when_the_list_changes() {
+    let bench = Bench::new();
+    let shown = || bench.run(&["strategies"]).ends(0).stdout;
+    bench.file("baler.toml", "[policy.plans]\nremove-media = true");
+    assert!(
+        shown().contains("policy.plans.remove-media = true  does not count"),
+        "{}",
+        shown()
+    );
+    let told = bench.run(&["trust", "."]).ends(0).stdout;
+    assert!(told.contains("baler.toml` (trusted)"), "{told}");
+    assert!(!shown().contains("does not count"), "{}", shown());
+    bench.file(
+        "baler.toml",
+        "[policy.plans]\nremove-media = true\nsummary-role = 'system'",
+    );
+    assert!(
+        shown().contains("policy.plans.remove-media = true  does not count"),
+        "{}",
+        shown()
+    );
+
+    let told = bench
+        .run(&["trust", "baler.toml", "--revoke"])
+        .ends(0)
+        .stdout;
+    assert!(told.contains("is not trusted any more"), "{told}");
+    let told = bench.run(&["trust", "--revoke"]).ends(0).stdout;
+    assert!(told.contains("was not trusted"), "{told}");
+    fs::remove_file(bench.path("baler.toml")).expect("removes");
+    let ran = bench.run(&["trust", "nowhere.toml"]).ends(2);
+    assert!(
+        ran.stderr.contains("cannot read `nowhere.toml`"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn trusting_a_grant_without_a_digest_is_warned_of() {
+    let (bench, hash) = bench();
+    let list = |digest: &str| {
+        let entry = "[strategies.recent]\nsource = { path = 'window.wasm' }\ngrant = ['model']";
+        bench.file("baler.toml", format!("{entry}\n{digest}"));
+        bench.run(&["trust"]).ends(0).stderr
+    };
+    assert!(list("").contains("`recent` has no digest"));
+    assert_eq!(list(&format!("digest = '{hash}'")), "");
+}
+
+/// A list that sets a day for a strategy which never ends must not hold a command that only shows it.
+#[test]
+fn showing_strategies_takes_no_longer_than_showing_may() {
+    let bench = Bench::new();
+    bench.file("loops.wasm", baler_hostile_guests::LOOP_IN_INTROSPECT.wasm);
+    let limits = "limits = { timeout-ms = 86400000, fuel = 9223372036854775807 }";
+    let entries = (0..40).map(|number| {
+        format!("[strategies.loops-{number:02}]\nsource = {{ path = 'loops.wasm' }}\n{limits}\n")
+    });
+    bench.file("baler.toml", entries.collect::<String>());
+    // Trusted, so that the limits are those of the list.
+    bench.run(&["trust"]).ends(0);
+    let ran = bench
+        .run(&["introspect", "loops-00", "--timeout", "300ms"])
+        .ends(2);
+    assert!(ran.stderr.contains("loops-00"), "{}", ran.stderr);
+    bench.run(&["introspect", "loops-00"]).ends(2);
+    let shown = bench
+        .run(&["strategies", "--json", "--timeout", "300ms"])
+        .ends(0)
+        .stdout;
+    let list: Vec<Value> = serde_json::from_str(&shown).expect("JSON");
+    let last = list.last().expect("a strategy");
+    assert_eq!(
+        (&last["name"], &last["usable"]),
+        (&"loops-39".into(), &false.into())
+    );
+    let told = last["description"].as_str().expect("text");
+    assert!(
+        told.contains("not asked") && told.contains("`baler introspect loops-39`"),
+        "{told}"
+    );
+}
+
+#[test]
+fn an_output_that_would_replace_a_listed_file_is_refused_for_the_list() {
+    let (bench, _) = bench();
+    bench.file(
+        "baler.toml",
+        "[strategies.recent]\nsource = { path = 'window.wasm' }",
+    );
+    let week = example("plan-a-week.openai.json");
+    for file in ["window.wasm", "baler.toml"] {
+        let before = fs::read(bench.path(file)).expect("reads");
+        for option in ["--output", "--receipt"] {
+            let ran = bench.run(&["compact", &week, option, file]).ends(2);
+            ran.says(&[
+                &format!("`{option}` would replace `"),
+                file,
+                "belongs to the list of strategies",
+                "`--project off`",
+            ]);
+        }
+        assert_eq!(fs::read(bench.path(file)).expect("reads"), before);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_list_that_others_may_write_is_passed_over_and_that_is_said() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (bench, _) = bench();
+    let list = bench.file(
+        "baler.toml",
+        "[strategies.recent]\nsource = { path = 'window.wasm' }",
+    );
+    fs::set_permissions(&list, fs::Permissions::from_mode(0o666)).expect("a mode");
+    let week = example("plan-a-week.openai.json");
+    let ran = bench.run(&["compact", &week, "--dry-run"]).ends(0);
+    ran.says(&[
+        "warning: a list is not used",
+        "may be written by every user",
+    ]);
+    let ran = bench.run(&["compact", &week, "-s", "recent"]).ends(2);
+    ran.says(&["a list is not used", "no strategy is called `recent`"]);
+    let ran = bench
+        .run(&["compact", &week, "--project", "baler.toml"])
+        .ends(2);
+    ran.says(&["may be written by every user"]);
 }

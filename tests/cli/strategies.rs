@@ -49,19 +49,46 @@ fn strategies_of_one_name_are_refused() {
         bench.file(file, bundled.wasm);
     }
     let input = example("fix-a-bug.openai.json");
-    for (one, two, name) in [
-        ("theirs.wasm", "mine/theirs.wasm", "theirs"),
-        ("trim.wasm", "trim", "trim"),
-    ] {
-        let told = format!("`{one}` and `{two}` have the same name, `{name}`");
-        bench
-            .run(&["compact", &input, "-s", one, "-s", two])
-            .ends(2)
-            .says(&[&told, "rename one of the files"]);
-    }
+    bench
+        .run(&[
+            "compact",
+            &input,
+            "-s",
+            "theirs.wasm",
+            "-s",
+            "mine/theirs.wasm",
+        ])
+        .ends(2)
+        .says(&[
+            "`theirs.wasm` and `mine/theirs.wasm` have the same name, `theirs`",
+            "rename one of the files",
+        ]);
     bench
         .run(&["compact", &input, "-s", "theirs.wasm", "-s", "trim.wasm"])
         .ends(0);
+}
+
+#[test]
+fn another_file_with_the_name_of_a_shipped_or_listed_strategy_keeps_its_ending() {
+    let bench = Bench::new();
+    let wasm = |name| baler_strategies::by_name(name).expect("bundled").wasm;
+    bench.file("Tiered.wasm", wasm("sliding-window"));
+    bench.file("mine.wasm", wasm("sliding-window"));
+    bench.file("trim.wasm", wasm("trim"));
+    bench.file(
+        "baler.toml",
+        "[strategies.mine]\nsource = { path = 'elsewhere.wasm' }",
+    );
+    let input = example("fix-a-bug.openai.json");
+    for (file, name) in [
+        ("Tiered.wasm", "Tiered.wasm"),
+        ("mine.wasm", "mine.wasm"),
+        ("trim.wasm", "trim"),
+    ] {
+        let ran = bench.run(&["compact", &input, "-s", file, "--json", "--dry-run"]);
+        let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        assert_eq!(told["receipt"]["attempts"][0]["strategy"], name);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use baler_host::archive::Archive;
 use baler_host::conversation::ReadOptions;
 use baler_host::conversation::tokenizers::Tokenizer;
 use baler_host::model::{ModelGrant, ModelInfo, ModelLimits};
-use baler_host::project::{Permit, Project};
+use baler_host::project::Project;
 use baler_host::request::Policy;
 use baler_host::strategy::EngineLimits;
 use baler_host::{Compiler, Format, Host, Limits, Strategy};
@@ -94,7 +94,7 @@ impl NativeHost {
             serde_json::from_value(value.clone()).map_err(|_| "expected pairs of texts".to_owned())
         })?;
         let project = options.take("project", options::text)?;
-        let project = project.map(|file| Project::read(file.as_ref())).transpose();
+        let project = project.map(|file| project_of(&file)).transpose()?;
         let settings = Settings {
             archive: archive_of(archive, stores.unwrap_or_default(), state.is_some())?,
             state,
@@ -102,7 +102,7 @@ impl NativeHost {
                 let name = options::text(value)?;
                 Tokenizer::named(&name).map_err(|error| error.to_string())
             })?,
-            project: project.map_err(|error| error.raise())?,
+            project,
             model,
             compiler: options
                 .take("compiler", |value| {
@@ -318,10 +318,13 @@ impl Settings {
         if let Some(model) = &self.model {
             builder = builder.model(model.clone());
         }
-        let policy = self.project.as_ref().map(Project::policy);
-        if self.refuses_wasi || policy.is_some_and(|policy| policy.wasi == Permit::Refuse) {
+        if self.refuses_wasi {
             builder = builder.without_wasi();
         }
+        if let Some(project) = &self.project {
+            builder = builder.project(project);
+        }
+        let policy = self.project.as_ref().map(Project::policy);
         Ok(Live {
             host: Arc::new(builder.build().map_err(|error| error.raise())?),
             model: self.model.clone(),
@@ -405,6 +408,15 @@ impl Live {
             known.join(", ")
         ))
     }
+}
+
+/// Reads the list that the caller named, and so trusts.
+fn project_of(file: &str) -> PyResult<Project> {
+    let project = Project::read(file.as_ref()).map_err(|error| error.raise())?;
+    let is_reserved = |name: &str| baler_strategies::by_name(&name.to_ascii_lowercase()).is_some();
+    let checked = project.check_names(is_reserved);
+    checked.map_err(|error| error.raise())?;
+    Ok(project)
 }
 
 fn format_named(name: &str) -> PyResult<Format> {

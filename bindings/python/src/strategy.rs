@@ -83,8 +83,14 @@ impl NativeStrategy {
     ) -> PyResult<Self> {
         let wasm = py.detach(|| read(&path)).map_err(errors::strategy)?;
         let name = name.unwrap_or_else(|| {
-            let stem = path.file_stem().unwrap_or_default();
-            stem.to_string_lossy().into_owned()
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let shipped = baler_strategies::by_name(&stem.to_ascii_lowercase());
+            // A receipt must not call another file by the name of one that ships with baler.
+            match shipped.is_some_and(|shipped| shipped.wasm != &wasm[..]) {
+                true => path.file_name().unwrap_or_default().to_string_lossy(),
+                false => stem,
+            }
+            .into_owned()
         });
         Self::component(name, &wasm, config, limits, may_ask_model)
     }

@@ -200,7 +200,34 @@ def test_a_host_takes_a_list_of_strategies(body, state, tmp_path):
     (tmp_path / "baler.toml").write_text(listing)
     host = baler.Host(state=state, project=tmp_path / "baler.toml")
     assert attempts(baler.compact(body, strategy="theirs", host=host)) == [("theirs", "accepted")]
+    receipt = baler.compact(body, strategy="theirs", host=host).receipt
+    assert receipt["project"] == {
+        "content-hash": "sha256:" + hashlib.sha256(listing.encode()).hexdigest(),
+        "trusted": True,
+        "settings": ["strategies.theirs.config"],
+        "withheld": [],
+    }
     (tmp_path / "theirs.wasm").write_bytes(component + b"\0")
     host = baler.Host(state=state, project=tmp_path / "baler.toml")
     with pytest.raises(baler.StrategyError, match=digest):
         baler.compact(body, strategy="theirs", host=host)
+
+
+def test_a_list_of_strategies_that_takes_a_name_of_baler_is_refused(state, tmp_path):
+    (tmp_path / "baler.toml").write_text('[strategies.Tiered]\nsource = { path = "theirs.wasm" }\n')
+    with pytest.raises(baler.OptionError, match="these names are reserved"):
+        baler.Host(state=state, project=tmp_path / "baler.toml")
+
+
+def test_another_file_with_the_name_of_a_shipped_strategy_keeps_its_ending(tmp_path):
+    file = tmp_path / "tiered.wasm"
+    file.write_bytes(wasm("trim"))
+    assert baler.Strategy.load(file).name == "tiered.wasm"
+    file.write_bytes(wasm("tiered"))
+    assert baler.Strategy.load(file).name == "tiered"
+
+
+def test_no_list_is_looked_for(body, state, tmp_path, monkeypatch):
+    (tmp_path / "baler.toml").write_text("[policy]\nplans = { rewrite-outputs = false, excerpts = false }\n")
+    monkeypatch.chdir(tmp_path)
+    assert baler.compact(body, host=baler.Host(state=state)).receipt["project"] is None

@@ -18,6 +18,7 @@ use crate::error::HostError;
 use crate::gate::Gate;
 use crate::limits::EngineLimits;
 use crate::model::ModelGrant;
+use crate::project::{Permit, Project};
 use crate::quarantine::Quarantine;
 use crate::receipt::{Attempt, AttemptResult};
 use crate::report::{Decision, Introspection};
@@ -61,6 +62,8 @@ pub struct Host {
     compiler: Compiler,
     state: Option<PathBuf>,
     refuses_wasi: bool,
+    /// The list of strategies that receipts name.
+    pub(crate) project: Option<Project>,
     /// Created when the first component is loaded: native strategies need no pool.
     sandbox: OnceLock<Arc<Sandbox>>,
 }
@@ -77,6 +80,7 @@ pub struct HostBuilder {
     tokenizer: Option<Tokenizer>,
     model: Option<ModelGrant>,
     refuses_wasi: bool,
+    project: Option<Project>,
 }
 
 /// Archive of a host.
@@ -169,6 +173,16 @@ impl HostBuilder {
         self
     }
 
+    /// Puts the host under a list of strategies: it refuses components that import WASI if the list does, and receipts
+    /// say which list it is and what it sets ([`Receipt::project`](crate::Receipt)). What plans may do
+    /// ([`ProjectPolicy::plans`](crate::project::ProjectPolicy)) is set for each request. Default: none.
+    #[must_use]
+    pub fn project(mut self, list: &Project) -> Self {
+        self.refuses_wasi |= list.policy().wasi == Permit::Refuse;
+        self.project = Some(list.clone());
+        self
+    }
+
     /// Creates the host.
     ///
     /// # Errors
@@ -197,6 +211,7 @@ impl HostBuilder {
             compiler: self.compiler.unwrap_or(Compiler::InProcess),
             state: self.state,
             refuses_wasi: self.refuses_wasi,
+            project: self.project,
             sandbox: OnceLock::new(),
         })
     }

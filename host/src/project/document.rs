@@ -70,7 +70,7 @@ pub(super) struct PolicyTable {
     pub(super) plans: Policy,
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Digests {
     #[default]
@@ -91,13 +91,13 @@ impl Digests {
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Limits {
-    memory_mib: Option<Mebibytes>,
-    timeout_ms: Option<Milliseconds>,
-    fuel: Option<Fuel>,
+    pub(super) memory_mib: Option<Mebibytes>,
+    pub(super) timeout_ms: Option<Milliseconds>,
+    pub(super) fuel: Option<Fuel>,
 }
 
 /// Fuel, at least 1.
-type Fuel = std::num::NonZeroU64;
+pub(super) type Fuel = std::num::NonZeroU64;
 
 impl Limits {
     pub(super) fn over(self, base: limits::Limits) -> limits::Limits {
@@ -110,9 +110,9 @@ impl Limits {
 }
 
 /// Mebibytes, as many as a sandbox can have.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u64")]
-struct Mebibytes(usize);
+pub(super) struct Mebibytes(pub(super) usize);
 
 impl TryFrom<u64> for Mebibytes {
     type Error = String;
@@ -128,9 +128,9 @@ impl TryFrom<u64> for Mebibytes {
 }
 
 /// Milliseconds, at most a day.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u64")]
-struct Milliseconds(u64);
+pub(super) struct Milliseconds(pub(super) u64);
 
 impl TryFrom<u64> for Milliseconds {
     type Error = String;
@@ -152,6 +152,10 @@ impl TryFrom<u64> for Milliseconds {
 pub(super) struct Name(String);
 
 impl Name {
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
     pub(super) fn into_inner(self) -> String {
         self.0
     }

@@ -31,6 +31,17 @@ pub enum ProjectError {
         /// Who owns it or may write to it.
         problem: String,
     },
+    /// A listed strategy has a name that is reserved.
+    #[error(
+        "`{}` lists a strategy `{name}`, which is the name of one that ships with baler; these names are reserved, in any case of letters, so give it another name",
+        path.display()
+    )]
+    ReservedName {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        name: String,
+    },
     /// The file is too large.
     #[error("`{}` has more than {limit} bytes, which no list of strategies needs", path.display())]
     TooLarge {

@@ -16,11 +16,16 @@
 //! ```
 //!
 //! A strategy needs its `source`; every other table and key may be left out. An unknown key is an error.
+//!
+//! A list that was only found ([`Project::find`]) may have come with somebody else's files. Until its user trusts it
+//! ([`TrustedLists`]), it may forbid, but what it allows is withheld: [`Project::settings`] says what it asked for.
 
 mod document;
 mod error;
 mod load;
 mod owner;
+mod trust;
+mod trusted_lists;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,10 +35,13 @@ use baler_files::{Links, open_regular, read_within};
 use document::{Document, Entry};
 pub use document::{Grant, Permit};
 pub use error::{ListedError, ProjectError};
+pub use trust::{Setting, Trust};
+pub use trusted_lists::TrustedLists;
 
 use crate::bounded::bounded;
 use crate::content_hash::ContentHash;
 use crate::limits::Limits;
+use crate::receipt::ProjectUse;
 use crate::request::Policy;
 
 /// Name of the file.
@@ -60,6 +68,9 @@ const MESSAGE_BYTES: usize = 400;
 #[derive(Debug, Clone)]
 pub struct Project {
     file: PathBuf,
+    content_hash: ContentHash,
+    trust: Trust,
+    settings: Vec<Setting>,
     strategies: BTreeMap<String, Listed>,
     policy: ProjectPolicy,
 }
@@ -73,6 +84,17 @@ pub struct Listed {
     grants: Vec<Grant>,
     config: Option<String>,
     limits: document::Limits,
+    trust: Trust,
+}
+
+/// What [`Project::find`] found.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Found {
+    /// The list that counts; `None` if there is none.
+    pub project: Option<Project>,
+    /// Why lists that were closer do not count: somebody else could write them ([`ProjectError::NotOwned`]).
+    pub passed_over: Vec<ProjectError>,
 }
 
 /// What `baler.toml` allows for all strategies.
@@ -91,30 +113,191 @@ pub struct ProjectPolicy {
 
 impl Project {
     /// Reads the `baler.toml` of the folder `start`, or of the closest folder above it that has one: it alone counts,
-    /// and not those further up. `None` if there is none.
+    /// and not those further up. A list that another user owns or may write does not count, as if it were not there.
+    ///
+    /// Without trust in it ([`TrustedLists`]), only what the list forbids counts.
     ///
     /// # Errors
-    /// The file cannot be read or is not valid, or another user owns it or may write to it.
-    pub fn find(start: &Path) -> Result<Option<Self>, ProjectError> {
+    /// The file cannot be read or is not valid.
+    pub fn find(start: &Path, trusted: Option<&TrustedLists>) -> Result<Found, ProjectError> {
         let start = std::path::absolute(start).map_err(|source| ProjectError::Io {
             path: start.to_owned(),
             source,
         })?;
+        let mut passed_over = Vec::new();
         for folder in start.ancestors() {
             let file = folder.join(FILE_NAME);
-            if std::fs::symlink_metadata(&file).is_ok() {
-                return Self::read(&file).map(Some);
+            let Ok(entry) = std::fs::symlink_metadata(&file) else {
+                continue;
+            };
+            // Others may have left a link, or a file that this user cannot open: that is no reason to fail.
+            let target = std::fs::metadata(&file).ok();
+            let mut metadata = [Some(&entry), target.as_ref()].into_iter().flatten();
+            let text = match metadata.find_map(owner::who_else_owns) {
+                Some(problem) => Err(ProjectError::NotOwned {
+                    path: file,
+                    problem,
+                }),
+                None => Text::read(&file),
+            };
+            match text {
+                Ok(text) => {
+                    let hash = ContentHash::of(text.text.as_bytes());
+                    let trust = trusted.map(|trusted| trusted.trust(&text.file, &hash));
+                    let trust = trust.unwrap_or(Trust::Untrusted);
+                    return Ok(Found {
+                        project: Some(Self::parse_as(&text.text, &text.file, trust)?),
+                        passed_over,
+                    });
+                }
+                Err(error @ ProjectError::NotOwned { .. }) => passed_over.push(error),
+                Err(error) => return Err(error),
             }
         }
-        Ok(None)
+        Ok(Found {
+            project: None,
+            passed_over,
+        })
     }
 
-    /// Reads a file in the form of `baler.toml`.
+    /// Reads a file in the form of `baler.toml`, which the user named and so trusts.
     ///
     /// # Errors
     /// The file cannot be read or is not valid, or another user owns it or may write to it: whoever writes it
     /// decides which strategies run.
     pub fn read(file: &Path) -> Result<Self, ProjectError> {
+        let Text { file, text } = Text::read(file)?;
+        Self::parse(&text, &file)
+    }
+
+    /// Reads the text of a file that the user trusts. `file` is where it is: paths in it start from its folder.
+    ///
+    /// # Errors
+    /// The text is not TOML, or is not of this form, with the line and column.
+    pub fn parse(text: &str, file: &Path) -> Result<Self, ProjectError> {
+        Self::parse_as(text, file, Trust::Trusted)
+    }
+
+    fn parse_as(text: &str, file: &Path, trust: Trust) -> Result<Self, ProjectError> {
+        let document: Document = toml::from_str(text).map_err(|error| {
+            let (line, column) = place(text, error.span().map_or(0, |span| span.start));
+            ProjectError::Invalid {
+                path: file.to_owned(),
+                line,
+                column,
+                message: bounded(error.message(), MESSAGE_BYTES),
+            }
+        })?;
+        let (document, settings) = trust::reviewed(document, trust);
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let strategies = document.strategies.into_iter();
+        let strategies = strategies.map(|(name, entry)| {
+            let name = name.into_inner();
+            (name.clone(), Listed::new(name, entry, folder, trust))
+        });
+        let policy = document.policy;
+        Ok(Self {
+            file: file.to_owned(),
+            content_hash: ContentHash::of(text.as_bytes()),
+            trust,
+            settings,
+            strategies: strategies.collect(),
+            policy: ProjectPolicy {
+                unlisted: policy.unlisted,
+                without_digest: policy.digests.permit(),
+                wasi: policy.wasi,
+                plans: policy.plans,
+            },
+        })
+    }
+
+    /// Checks that no listed strategy has a name that a program reserves for its own strategies.
+    ///
+    /// # Errors
+    /// One has: [`ProjectError::ReservedName`].
+    pub fn check_names(&self, is_reserved: impl Fn(&str) -> bool) -> Result<(), ProjectError> {
+        let mut names = self.strategies.keys();
+        match names.find(|name| is_reserved(name)) {
+            None => Ok(()),
+            Some(name) => Err(ProjectError::ReservedName {
+                path: self.file.clone(),
+                name: name.clone(),
+            }),
+        }
+    }
+
+    /// Returns whether the user trusts the list.
+    #[must_use]
+    pub const fn trust(&self) -> Trust {
+        self.trust
+    }
+
+    /// Returns the hash of the file.
+    #[must_use]
+    pub const fn content_hash(&self) -> &ContentHash {
+        &self.content_hash
+    }
+
+    /// Returns the settings that differ from their defaults, those of strategies by name and then those of the policy.
+    /// Those that are withheld are among them.
+    #[must_use]
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// Returns the settings that are about one of these strategies, or about all.
+    pub fn settings_of(&self, strategies: &[&str]) -> impl Iterator<Item = &Setting> {
+        let settings = self.settings.iter();
+        settings.filter(move |setting| setting.concerns(strategies))
+    }
+
+    /// Returns what a receipt says of the list after a compaction that tried these strategies.
+    pub(crate) fn use_for(&self, strategies: &[&str]) -> ProjectUse {
+        let names = |counts: bool| -> Vec<String> {
+            let settings = self.settings_of(strategies);
+            let settings = settings.filter(|setting| setting.counts == counts);
+            settings.map(|setting| setting.name.clone()).collect()
+        };
+        ProjectUse {
+            content_hash: self.content_hash,
+            trusted: self.trust == Trust::Trusted,
+            settings: names(true),
+            withheld: names(false),
+        }
+    }
+
+    /// Returns the file.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Returns the strategy with this name; `None` if none is listed.
+    #[must_use]
+    pub fn strategy(&self, name: &str) -> Option<&Listed> {
+        self.strategies.get(name)
+    }
+
+    /// Returns all strategies, by name.
+    pub fn strategies(&self) -> impl ExactSizeIterator<Item = &Listed> {
+        self.strategies.values()
+    }
+
+    /// Returns what the file allows for all strategies.
+    #[must_use]
+    pub const fn policy(&self) -> &ProjectPolicy {
+        &self.policy
+    }
+}
+
+/// The text of a list, and its path without links.
+struct Text {
+    file: PathBuf,
+    text: String,
+}
+
+impl Text {
+    fn read(file: &Path) -> Result<Self, ProjectError> {
         let cannot_read = |source| ProjectError::Io {
             path: file.to_owned(),
             source,
@@ -147,63 +330,7 @@ impl Project {
             path: file.to_owned(),
             offset: error.utf8_error().valid_up_to(),
         })?;
-        Self::parse(&text, file)
-    }
-
-    /// Reads the text of a file. `file` is where it is: paths in it start from its folder.
-    ///
-    /// # Errors
-    /// The text is not TOML, or is not of this form, with the line and column.
-    pub fn parse(text: &str, file: &Path) -> Result<Self, ProjectError> {
-        let document: Document = toml::from_str(text).map_err(|error| {
-            let (line, column) = place(text, error.span().map_or(0, |span| span.start));
-            ProjectError::Invalid {
-                path: file.to_owned(),
-                line,
-                column,
-                message: bounded(error.message(), MESSAGE_BYTES),
-            }
-        })?;
-        let folder = file.parent().unwrap_or(Path::new(""));
-        let strategies = document.strategies.into_iter();
-        let strategies = strategies.map(|(name, entry)| {
-            let name = name.into_inner();
-            (name.clone(), Listed::new(name, entry, folder))
-        });
-        let policy = document.policy;
-        Ok(Self {
-            file: file.to_owned(),
-            strategies: strategies.collect(),
-            policy: ProjectPolicy {
-                unlisted: policy.unlisted,
-                without_digest: policy.digests.permit(),
-                wasi: policy.wasi,
-                plans: policy.plans,
-            },
-        })
-    }
-
-    /// Returns the file.
-    #[must_use]
-    pub fn file(&self) -> &Path {
-        &self.file
-    }
-
-    /// Returns the strategy with this name; `None` if none is listed.
-    #[must_use]
-    pub fn strategy(&self, name: &str) -> Option<&Listed> {
-        self.strategies.get(name)
-    }
-
-    /// Returns all strategies, by name.
-    pub fn strategies(&self) -> impl ExactSizeIterator<Item = &Listed> {
-        self.strategies.values()
-    }
-
-    /// Returns what the file allows for all strategies.
-    #[must_use]
-    pub const fn policy(&self) -> &ProjectPolicy {
-        &self.policy
+        Ok(Self { file: real, text })
     }
 }
 
@@ -216,9 +343,10 @@ fn place(text: &str, offset: usize) -> (usize, usize) {
 }
 
 impl Listed {
-    fn new(name: String, entry: Entry, folder: &Path) -> Self {
+    fn new(name: String, entry: Entry, folder: &Path, trust: Trust) -> Self {
         Self {
             name,
+            trust,
             path: folder.join(entry.source.path),
             digest: entry.digest.map(document::Digest::hash),
             grants: entry.grant,
@@ -255,6 +383,12 @@ impl Listed {
     #[must_use]
     pub fn grants(&self) -> &[Grant] {
         &self.grants
+    }
+
+    /// Returns whether the user trusts the list. Without trust, it grants nothing.
+    #[must_use]
+    pub const fn trust(&self) -> Trust {
+        self.trust
     }
 
     /// Returns the config as JSON text; `None` if it has none.

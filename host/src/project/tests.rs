@@ -171,6 +171,210 @@ fn parse_names_the_place_and_what_was_expected() {
     }
 }
 
+/// The names of settings that count, and of those that do not.
+fn settings(project: &Project) -> (Vec<&str>, Vec<&str>) {
+    let names = |counts: bool| {
+        let settings = project.settings().iter();
+        let settings = settings.filter(|setting| setting.counts == counts);
+        settings.map(|setting| setting.name.as_str()).collect()
+    };
+    (names(true), names(false))
+}
+
+/// A list that asks for everything that it could be refused.
+const GREEDY: &str = r#"
+    [strategies.harbour-log]
+    source = { path = "harbour-log.wasm" }
+    grant = ["model"]
+    config = { tides = 4, "港" = true }
+    limits = { memory-mib = 65, timeout-ms = 2001, fuel = 9223372036854775807 }
+
+    [policy.plans]
+    rewrite-assistant = true
+    user-percent = 0
+    remove-media = true
+    summary-role = "system"
+    thinking = "drop"
+"#;
+
+#[test]
+fn nothing_that_an_untrusted_list_allows_counts() {
+    let file = Path::new(FILE);
+    let found = Project::parse_as(GREEDY, file, Trust::Untrusted).expect("valid");
+    assert_eq!(*found.policy(), ProjectPolicy::default());
+    let listed = found.strategy("harbour-log").expect("listed");
+    assert!(listed.grants().is_empty());
+    assert_eq!(listed.limits(Limits::default()), Limits::default());
+    assert_eq!(listed.trust(), Trust::Untrusted);
+    // It runs in the sandbox, where its config does no harm.
+    assert!(listed.config().is_some());
+    let all = [
+        "strategies.harbour-log.grant",
+        "strategies.harbour-log.limits.memory-mib",
+        "strategies.harbour-log.limits.timeout-ms",
+        "strategies.harbour-log.limits.fuel",
+        "policy.plans.rewrite-assistant",
+        "policy.plans.user-percent",
+        "policy.plans.remove-media",
+        "policy.plans.summary-role",
+        "policy.plans.thinking",
+    ];
+    let config = "strategies.harbour-log.config";
+    assert_eq!(settings(&found), (vec![config], all.to_vec()));
+    let role = found.settings().iter();
+    let role = role.filter(|setting| setting.name.ends_with("summary-role"));
+    let role: Vec<&str> = role.map(|setting| setting.value.as_str()).collect();
+    assert_eq!(role, [r#""system""#]);
+
+    let trusted = parse(GREEDY).expect("valid");
+    let (counts, withheld) = settings(&trusted);
+    assert_eq!((counts.len(), withheld.len()), (all.len() + 1, 0));
+    let plans = &trusted.policy().plans;
+    assert!(plans.rewrite_assistant && plans.remove_media && plans.user_percent == 0);
+    let listed = trusted.strategy("harbour-log").expect("listed");
+    assert!(listed.may_ask_model());
+    assert_eq!(listed.limits(Limits::default()).memory, 65 << 20);
+}
+
+#[test]
+fn all_that_an_untrusted_list_forbids_counts() {
+    let text = r#"
+        [strategies.a]
+        source = { path = "a.wasm" }
+        limits = { memory-mib = 64, timeout-ms = 1999, fuel = 1 }
+
+        [policy]
+        unlisted = "refuse"
+        digests = "required"
+        wasi = "refuse"
+        plans = { rewrite-outputs = false, excerpts = false }
+    "#;
+    let found = Project::parse_as(text, Path::new(FILE), Trust::Untrusted).expect("valid");
+    let trusted = parse(text).expect("valid");
+    assert_eq!(found.policy(), trusted.policy());
+    assert_eq!(found.policy().unlisted, Permit::Refuse);
+    assert!(!found.policy().plans.excerpts);
+    let limits = |project: &Project| {
+        let listed = project.strategy("a").expect("listed");
+        listed.limits(Limits::default())
+    };
+    assert_eq!(limits(&found), limits(&trusted));
+    assert_eq!(limits(&found).fuel, 1);
+    assert!(settings(&found).1.is_empty());
+}
+
+#[test]
+fn a_receipt_says_which_settings_concerned_the_strategies_that_were_tried() {
+    let text = format!(
+        "{GREEDY}\nexcerpts = false\n[strategies.other]\nsource = {{ path = 'o.wasm' }}\ngrant = ['model']"
+    );
+    let found = Project::parse_as(&text, Path::new(FILE), Trust::Untrusted).expect("valid");
+    let used = found.use_for(&["other", "native:digest"]);
+    assert_eq!(used.content_hash, ContentHash::of(text.as_bytes()));
+    assert!(!used.trusted);
+    assert_eq!(used.settings, ["policy.plans.excerpts"]);
+    assert!(used.withheld.contains(&"strategies.other.grant".to_owned()));
+    assert!(
+        used.withheld
+            .contains(&"policy.plans.summary-role".to_owned())
+    );
+    let others = used.withheld.iter().filter(|name| name.contains("harbour"));
+    assert_eq!(others.count(), 0);
+    let json = serde_json::to_string(&used).expect("JSON");
+    assert!(!json.contains("/srv"), "a receipt has no path: {json}");
+}
+
+#[test]
+fn trust_is_in_one_file_with_one_content() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let state = folder.path().join("state");
+    let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+    for place in [&one, &other] {
+        std::fs::create_dir(place).expect("a folder");
+        std::fs::write(place.join(FILE_NAME), GREEDY).expect("writes");
+    }
+    let trusted = TrustedLists::in_state(&state);
+    let trust = |folder: &Path| {
+        let found = Project::find(folder, Some(&trusted)).expect("valid");
+        found.project.expect("found").trust()
+    };
+    assert_eq!(trust(&one), Trust::Untrusted);
+    assert!(!state.exists(), "looking creates nothing");
+    let list = Project::read(&one.join(FILE_NAME)).expect("valid");
+    trusted.add(&list).expect("is kept");
+    assert_eq!(trust(&one), Trust::Trusted);
+    assert_eq!(trust(&other), Trust::Untrusted, "the same text elsewhere");
+
+    std::fs::write(one.join(FILE_NAME), format!("{GREEDY}\n# tide")).expect("writes");
+    assert_eq!(trust(&one), Trust::Untrusted, "another text");
+    std::fs::write(one.join(FILE_NAME), GREEDY).expect("writes");
+    assert_eq!(trust(&one), Trust::Trusted);
+    assert!(trusted.remove(list.file()).expect("is removed"));
+    assert!(!trusted.remove(list.file()).expect("there is none"));
+    assert_eq!(trust(&one), Trust::Untrusted);
+}
+
+#[test]
+#[cfg(unix)]
+fn trust_that_others_could_have_written_is_none() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join(FILE_NAME), GREEDY).expect("writes");
+    let state = folder.path().join("state");
+    let trusted = TrustedLists::in_state(&state);
+    let list = Project::read(&folder.path().join(FILE_NAME)).expect("valid");
+    trusted.add(&list).expect("is kept");
+    let kept = state.join("trusted");
+    let entry = std::fs::read_dir(&kept).expect("a folder").next();
+    let entry = entry.expect("an entry").expect("an entry").path();
+    for (place, private) in [(&state, 0o700), (&kept, 0o700), (&entry, 0o600)] {
+        let trust_with = |mode: u32| {
+            let mode = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(place, mode).expect("a mode");
+            let found = Project::find(folder.path(), Some(&trusted)).expect("valid");
+            found.project.expect("found").trust()
+        };
+        assert_eq!(trust_with(private | 0o022), Trust::Untrusted, "{place:?}");
+        assert_eq!(trust_with(private), Trust::Trusted, "{place:?}");
+    }
+}
+
+#[test]
+fn check_names_finds_the_name_that_is_reserved() {
+    let text = "[strategies.mine]\nsource = { path = 'a.wasm' }\n[strategies.Tiered]\nsource = { path = 'b.wasm' }";
+    let project = parse(text).expect("valid");
+    assert!(project.check_names(|name| name == "tiered").is_ok());
+    let error = project.check_names(|name| name.eq_ignore_ascii_case("tiered"));
+    let error = error.expect_err("it is taken").to_string();
+    assert!(
+        error.contains("`Tiered`") && error.contains("reserved"),
+        "{error}"
+    );
+}
+
+/// Somebody else could have left it above the working folder, to steer this user's runs or to stop them.
+#[test]
+#[cfg(unix)]
+fn find_passes_over_a_list_that_others_may_write() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let below = folder.path().join("agent");
+    std::fs::create_dir(&below).expect("a folder");
+    let (own, open) = (folder.path().join(FILE_NAME), below.join(FILE_NAME));
+    std::fs::write(&own, "[policy]\nwasi = 'refuse'").expect("writes");
+    std::fs::write(&open, "not a list").expect("writes");
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o666)).expect("a mode");
+    let found = Project::find(&below, None).expect("valid");
+    let project = found.project.expect("the one above");
+    assert_eq!(project.policy().wasi, Permit::Refuse);
+    let told: Vec<String> = found.passed_over.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0].contains("agent/baler.toml") && told[0].contains("every user"),
+        "{told:?}"
+    );
+}
+
 #[test]
 fn find_takes_the_closest_file_above() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -181,11 +385,15 @@ fn find_takes_the_closest_file_above() {
         "[strategies.a]\nsource = { path = 'a.wasm' }",
     )
     .expect("writes");
-    let found = Project::find(&below).expect("valid").expect("found");
+    let find = || {
+        let found = Project::find(&below, None).expect("valid");
+        found.project.expect("found")
+    };
+    let found = find();
     let folder_of = folder.path().canonicalize().expect("it is there");
     assert_eq!(found.file(), folder_of.join(FILE_NAME));
     std::fs::write(folder.path().join("agent").join(FILE_NAME), "").expect("writes");
-    let found = Project::find(&below).expect("valid").expect("found");
+    let found = find();
     assert_eq!(found.file(), folder_of.join("agent").join(FILE_NAME));
 }
 
@@ -230,7 +438,8 @@ fn read_starts_paths_from_where_the_file_is_and_not_from_a_link_to_it() {
     let text = "[strategies.a]\nsource = { path = 'a.wasm' }";
     std::fs::write(own.join(FILE_NAME), text).expect("writes");
     std::os::unix::fs::symlink(own.join(FILE_NAME), other.join(FILE_NAME)).expect("a link");
-    let project = Project::find(&other).expect("valid").expect("found");
+    let found = Project::find(&other, None).expect("valid");
+    let project = found.project.expect("found");
     let own = own.canonicalize().expect("it is there");
     assert_eq!(
         project.strategy("a").expect("listed").path(),

@@ -64,7 +64,6 @@ fn program_is_known_by_its_own_marks_where_the_first_line_is_missing() {
         pi::reply("anthropic-messages", json!([pi::call("t1")])),
     ];
     assert_eq!(log(&goat).kind, LogKind::Pi);
-    // Droid's messages have none.
     let items = [
         codex::user("Count the crates."),
         codex::call("c1"),
