@@ -71,6 +71,14 @@ def test_what_fits_stays_as_it_is(body, host):
     assert all(change.kind == "kept" for change in result.changes)
 
 
+def test_one_message_in_place_of_the_list_is_a_message(host):
+    content = {"role": "user", "parts": {"text": "Wie hoch steht das Wasser?"}}
+    request = baler.compact({"contents": content}, budget=6_000, host=host)
+    assert request.body == {"contents": content} and request.messages == [content]
+    asked = baler.compact({"input": "Wie hoch steht das Wasser?"}, budget=6_000, host=host)
+    assert asked.messages == [{"role": "user", "content": "Wie hoch steht das Wasser?"}]
+
+
 def test_a_result_tells_what_became_of_it(body, host):
     assert "unchanged (within-budget)" in repr(baler.compact(body, budget=100_000, host=host))
     assert "over the budget of 50" in repr(baler.compact(body, budget=50, host=host))

@@ -121,7 +121,7 @@ impl Conversation {
     pub fn message_places(&self) -> Vec<Option<Range<usize>>> {
         let inner = &*self.inner;
         let (read, appended) = inner.messages.split_at(self.messages_read());
-        let is_rewritten = inner.frame.is_text() && !appended.is_empty();
+        let is_rewritten = inner.frame.is_single() && !appended.is_empty();
         let read_places = read
             .iter()
             .map(|message| (!is_rewritten).then(|| message.place.clone()));

@@ -31,8 +31,9 @@ pub struct Frame {
     lead: Place,
     /// What of it is repeated before each other message: at most [`MOST_WHITE`] bytes.
     between: Place,
-    /// An `input` that is a text, not a list.
-    is_text: bool,
+    /// Whether one message stands in the place of the list: an `input` that is a text, or `contents` that are
+    /// one content.
+    is_single: bool,
 }
 
 impl Frame {
@@ -49,7 +50,7 @@ impl Frame {
             messages,
             lead,
             between,
-            is_text: ends.is_some_and(|(first, _)| first.members.is_none()),
+            is_single: body.is_single,
         }
     }
 
@@ -84,8 +85,11 @@ impl Frame {
     pub(crate) fn between(&self, others: usize) -> usize {
         match others {
             0 => 0,
-            1 if self.is_text => r#"[{"role":"user","content":},]"#.len(),
-            _ if self.is_text => 1,
+            1 if self.is_single => {
+                let own = self.document.get(self.messages.clone()).unwrap_or_default();
+                as_message(own).len() - own.len() + "[,]".len()
+            }
+            _ if self.is_single => 1,
             _ => self.between.len() + 1,
         }
     }
@@ -102,7 +106,7 @@ impl Frame {
         own: usize,
         messages: impl IntoIterator<Item = &'m str>,
     ) -> String {
-        if self.is_text {
+        if self.is_single {
             let text = self.document.get(self.messages.clone());
             return self.write(text.into_iter().chain(messages));
         }
@@ -131,7 +135,7 @@ impl Frame {
         lengths: impl IntoIterator<Item = usize>,
     ) -> Vec<Place> {
         let (list, lead, _) = self.parts();
-        let (mut end, white) = if self.is_text {
+        let (mut end, white) = if self.is_single {
             let text = self.document.get(self.messages.clone());
             let whole = text.map_or(0, |text| as_message(text).len());
             (list.len() + lead.len() + "[".len() + whole, "")
@@ -151,9 +155,9 @@ impl Frame {
         lengths.into_iter().map(place).collect()
     }
 
-    /// Whether the messages are one text and no list.
-    pub(crate) const fn is_text(&self) -> bool {
-        self.is_text
+    /// Whether one message stands in the place of the list.
+    pub(crate) const fn is_single(&self) -> bool {
+        self.is_single
     }
 
     /// The document with `messages` in the place of its own. White space like that before the
@@ -169,7 +173,7 @@ impl Frame {
         let mut written =
             String::with_capacity(self.len() + own + messages.len() * (white.len() + 1));
         written.push_str(list);
-        if !self.is_text {
+        if !self.is_single {
             if !messages.is_empty() {
                 written.push_str(lead);
             }
@@ -241,6 +245,7 @@ mod tests {
             "[\n  {\"role\": \"user\", \"content\": \"a\"},\n  {\"role\": \"user\", \"content\": \"b\"}\n]\n",
             r#"{"contents":[]}"#,
             r#"{ "input" : "a text" , "model":"m"}"#,
+            r#"{ "contents" : {"role":"user","parts":{"text":"日本"}} , "model":"m"}"#,
         ] {
             let (frame, messages) = frame(document);
             assert_eq!(frame.write(messages.iter().map(String::as_str)), document);
@@ -275,6 +280,19 @@ mod tests {
             frame.write([messages[0].as_str(), "{}"]),
             r#"{"input":[{"role":"user","content":"say \"hi\""},{}],"model":"m"}"#
         );
+    }
+
+    #[test]
+    fn contents_that_are_one_content_become_a_list_when_they_get_company() {
+        let (frame, messages) = frame(r#"{"contents": {"parts":{"text":"hi"}},"x":1}"#);
+        let together = r#"{"contents": [{"parts":{"text":"hi"}},{}],"x":1}"#;
+        assert_eq!(frame.write([messages[0].as_str(), "{}"]), together);
+        assert_eq!(frame.write_behind(1, ["{}"]), together);
+        let places = frame.places_behind(1, [2]);
+        assert_eq!(&together[places[0].clone()], "{}");
+        let own = frame.len() + messages[0].len();
+        assert_eq!(own + frame.between(1) + 2, together.len());
+        assert_eq!(frame.empty(), r#"{"contents": [],"x":1}"#);
     }
 
     #[test]

@@ -81,6 +81,10 @@ fn format_is_found_out() {
             Format::OpenAiResponses,
         ),
         (
+            r#"{"contents":{"parts":{"text":"Fix the bug."}}}"#.to_owned(),
+            Format::Gemini,
+        ),
+        (
             list(&[HELLO, r#"{"type":"reasoning","summary":[]}"#]),
             Format::OpenAiResponses,
         ),
@@ -160,6 +164,18 @@ fn what_cannot_be_read_is_told_with_its_place() {
         (
             r#"[{"role":"user","content":7}]"#,
             "message 1: expected `content` to be a text or a list of parts",
+        ),
+        (
+            r#"{"contents":"Fix the bug."}"#,
+            "expected `contents` to be a list",
+        ),
+        (
+            r#"{"contents":{"parts":"Fix the bug."}}"#,
+            "message 1: expected `parts` to be a list of parts, or one part",
+        ),
+        (
+            r#"{"contents":{"role":"user","role":"user"}}"#,
+            "message 1: key `role` comes twice",
         ),
         (
             r#"{"messages":[{"role":"user","content":"a"}]"#,
@@ -352,6 +368,66 @@ fn response_over_neighbouring_messages_is_one_unit() {
             .collect();
         assert_eq!(lengths, expected, "{document}");
     }
+}
+
+/// Some servers of Gemini take neighbours for one content (GEM-2).
+#[test]
+fn calls_and_responses_in_neighbouring_contents_are_one_unit() {
+    let content = |role: &str, parts: &str| format!(r#"{{"role":"{role}","parts":[{parts}]}}"#);
+    let call = r#"{"functionCall":{"name":"潮","args":{}}}"#;
+    let answer = r#"{"functionResponse":{"name":"潮","response":{"error":"no gauge"}}}"#;
+    let hello = content("user", r#"{"text":"hello"}"#);
+    let calls = content("model", call);
+    let answers = content("user", answer);
+    let both = content("user", &format!("{answer},{answer}"));
+    let call_behind = content("model", &format!("{answer},{call}"));
+    for (messages, expected) in [
+        (
+            vec![&hello, &calls, &answers, &answers, &hello],
+            vec![1, 3, 1],
+        ),
+        (vec![&hello, &calls, &calls, &both, &hello], vec![1, 3, 1]),
+        (
+            vec![&hello, &calls, &answers, &calls, &answers],
+            vec![1, 2, 2],
+        ),
+        (vec![&hello, &calls, &hello, &calls], vec![1, 1, 1, 1]),
+        (
+            vec![&hello, &calls, &call_behind, &answers, &hello],
+            vec![1, 3, 1],
+        ),
+        (vec![&answers, &answers, &hello], vec![1, 1, 1]),
+    ] {
+        let messages: Vec<&str> = messages.into_iter().map(String::as_str).collect();
+        let lengths = |conversation: &Conversation| -> Vec<usize> {
+            let units = conversation.units().iter();
+            units.map(|unit| unit.messages).collect()
+        };
+        let document = list(&messages);
+        let whole = read(&document, Some(Format::Gemini)).expect("it reads");
+        assert_eq!(lengths(&whole), expected, "{document}");
+        let mut grown = read("[]", Some(Format::Gemini)).expect("it reads");
+        for message in &messages {
+            grown.append(message).expect("it reads");
+        }
+        assert_eq!(lengths(&grown), expected, "{document}");
+    }
+}
+
+/// What stands without its list has nothing next to it, and is never edited.
+#[test]
+fn one_part_in_place_of_a_list_is_read_and_sealed() {
+    let document = r#"{"contents":{"role":"user","parts":{"text":"Read the gauge."}}}"#;
+    let conversation = read(document, None).expect("it reads");
+    assert_eq!(conversation.violations(), []);
+    let [message] = conversation.all_messages() else {
+        panic!("expected one message");
+    };
+    assert!(message.opaque);
+    let listed = r#"{"contents":{"role":"user","parts":[{"text":"Read the gauge."}]}}"#;
+    let listed = read(listed, None).expect("it reads");
+    assert!(!listed.all_messages()[0].opaque);
+    assert_eq!(conversation.tokens(), listed.tokens());
 }
 
 #[test]

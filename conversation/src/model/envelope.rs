@@ -34,6 +34,8 @@ pub struct Envelope {
     pub is_makers_own: bool,
     /// Whether the request names a model that refuses calls without their signatures (GEM-3).
     pub wants_signatures: bool,
+    /// Whether the request says that it has no tools (GEM-2).
+    pub declares_no_tools: bool,
     /// Whether the provider stores nothing (`store: false`).
     pub stateless: bool,
     /// Whether the request goes on from one that the provider stored, so that the document

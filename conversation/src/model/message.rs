@@ -108,6 +108,9 @@ pub(crate) const FUNCTION: &str = "function";
 /// The kind of a local shell call. Their outputs may name the item of the call, or be those of functions.
 pub(crate) const LOCAL_SHELL: &str = "local shell";
 
+/// The kind of a call that searches for tools. OpenAI also takes the output of a function for its output.
+pub(crate) const TOOL_SEARCH: &str = "search";
+
 /// A rule that a message breaks by itself, whatever the messages around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flaw {

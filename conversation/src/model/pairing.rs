@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::model::message::{Call, FUNCTION, LOCAL_SHELL, Message, Output, Role};
+use crate::model::message::{Call, FUNCTION, LOCAL_SHELL, Message, Output, Role, TOOL_SEARCH};
 
 /// How calls and outputs that stand together belong together.
 #[derive(Debug, Default)]
@@ -112,13 +112,13 @@ pub(crate) fn fits(call: &Call, output: &Output) -> bool {
     fits_kind(call.kind, output.kind)
 }
 
-/// The same of their kinds. A program's own shell answers as a function does (docs/wire-formats.md,
-/// "Where the rules come from").
+/// The same of their kinds. A program's own shell, or its own search for tools, may answer as a function does
+/// (docs/wire-formats.md, "Where the rules come from").
 pub(crate) fn fits_kind(call: &str, output: &str) -> bool {
     output.is_empty()
         || call.is_empty()
         || output == call
-        || call == LOCAL_SHELL && output == FUNCTION
+        || matches!(call, LOCAL_SHELL | TOOL_SEARCH) && output == FUNCTION
 }
 
 /// Numbers of calls, by kind, each kind in order. There are few kinds.

@@ -1,6 +1,7 @@
 //! How conversations of Gemini are repaired.
 
 use std::collections::{HashMap, HashSet};
+use std::slice::from_ref;
 
 use crate::formats::Replacement;
 use crate::formats::gemini::read::{EMPTY, either};
@@ -159,7 +160,7 @@ fn settle_responses(reading: &Reading, draft: &mut Draft<'_>) {
         let next = messages.get(index + 1);
         if has_calls(message) && message.role == Role::Assistant {
             let pairing = match next {
-                Some(next) => pairing(message, next),
+                Some(next) => pairing(from_ref(message), from_ref(next)),
                 None => Pairing::of([message]),
             };
             // Nothing can join answers that are sealed.
@@ -175,7 +176,7 @@ fn settle_responses(reading: &Reading, draft: &mut Draft<'_>) {
             let before = index.checked_sub(1).map(|before| &messages[before]);
             match before.filter(|before| has_calls(before)) {
                 Some(before) => {
-                    let pairing = pairing(before, message);
+                    let pairing = pairing(from_ref(before), from_ref(message));
                     let outputs = pairing.orphans.into_iter().chain(pairing.second);
                     orphans.extend(outputs.map(std::ptr::from_ref));
                 }
@@ -216,7 +217,7 @@ fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
         if !has_calls(message) || message.role != Role::Assistant {
             continue;
         }
-        let unanswered: HashSet<*const Call> = pairing(message, next)
+        let unanswered: HashSet<*const Call> = pairing(from_ref(message), from_ref(next))
             .unanswered
             .into_iter()
             .map(std::ptr::from_ref)

@@ -129,7 +129,10 @@ class Compaction:
         if isinstance(document, list):
             return document
         messages = document[MEMBERS[self._before.conversation.format]]
-        return messages if isinstance(messages, list) else [{"role": "user", "content": messages}]
+        if isinstance(messages, list):
+            return messages
+        # One message may stand in the place of the list: a content, or a text of the user's.
+        return [messages if isinstance(messages, dict) else {"role": "user", "content": messages}]
 
     @cached_property
     def body(self) -> Any:

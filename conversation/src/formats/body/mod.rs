@@ -23,8 +23,11 @@ pub(crate) struct Body<'a> {
     envelope: Option<Members<'a>>,
     /// Which member holds the messages.
     pub(crate) list: List,
-    /// What lies between the brackets of the list; or the text that stands for it.
+    /// What lies between the brackets of the list; or what stands in its place.
     pub(crate) inside: Place,
+    /// Whether one message stands in the place of the list: an `input` that is a text, or `contents` that are
+    /// one content.
+    pub(crate) is_single: bool,
     pub(crate) messages: Vec<Raw<'a>>,
     /// When reading it has to end.
     pub(crate) deadline: Option<Deadline>,
@@ -117,7 +120,21 @@ impl<'a> Body<'a> {
                 let list = list_of(&envelope, format)?;
                 let raw = envelope.get(list.key()).map_or("", RawValue::get);
                 if list == List::Input && json::is_text(raw) {
-                    return Ok(Self::of_text(document, envelope, raw));
+                    return Ok(Self::of_single(document, envelope, list, raw, None));
+                }
+                if list == List::Contents && json::is_object(raw) {
+                    let Held(content) =
+                        serde_json::from_str(raw).map_err(|error| ReadError::Message {
+                            number: 1,
+                            what: json::without_position(&error),
+                        })?;
+                    return Ok(Self::of_single(
+                        document,
+                        envelope,
+                        list,
+                        raw,
+                        Some(content),
+                    ));
                 }
                 if !json::is_list(raw) {
                     return Err(ReadError::Shape {
@@ -150,6 +167,7 @@ impl<'a> Body<'a> {
             envelope: None,
             list: List::Bare,
             inside: offset..offset + message.len(),
+            is_single: false,
             messages: vec![Raw {
                 members: Some(members),
                 place: offset..offset + message.len(),
@@ -187,23 +205,28 @@ impl<'a> Body<'a> {
             envelope,
             list,
             inside: whole.start + 1..whole.end.saturating_sub(1),
+            is_single: false,
             messages,
             deadline: None,
         })
     }
 
-    fn of_text(document: &'a str, envelope: Members<'a>, text: &'a str) -> Self {
-        let place = json::place_of(document, text);
+    fn of_single(
+        document: &'a str,
+        envelope: Members<'a>,
+        list: List,
+        raw: &'a str,
+        members: Option<Members<'a>>,
+    ) -> Self {
+        let place = json::place_of(document, raw);
         Self {
             text: document,
             offset: 0,
             envelope: Some(envelope),
-            list: List::Input,
+            list,
             inside: place.clone(),
-            messages: vec![Raw {
-                members: None,
-                place,
-            }],
+            is_single: true,
+            messages: vec![Raw { members, place }],
             deadline: None,
         }
     }

@@ -46,6 +46,7 @@ pub(super) fn read<'a>(
         envelope: found.members,
         list: found.list,
         inside: start..end,
+        is_single: false,
         messages: objects.into_iter().map(raw).collect(),
     })
 }
@@ -188,6 +189,7 @@ mod tests {
             r#"{"messages":[{}],"model":1,"model":2}"#,
             r#"{"messages":[{}]"#,
             r#"{"input":"say hi"}"#,
+            r#"{"contents":{"parts":{"text":"say hi"}}}"#,
             r#"{"prompt":[]}"#,
         ] {
             assert!(quickly(document, None).is_none(), "{document}");

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use serde_json::{Value, json};
 
+use self::rules::{Step, has_calls};
 use super::body::{Body, List, Raw};
 use super::rules::Check;
 use super::{Asked, ProviderLimits, WireFormat};
@@ -42,12 +43,8 @@ impl WireFormat for Gemini {
     fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
         let mut lengths = Vec::new();
         let mut rest = messages;
-        while let Some((first, after)) = rest.split_first() {
-            let is_answered = first.calls().next().is_some()
-                && after
-                    .first()
-                    .is_some_and(|next| next.outputs().next().is_some());
-            let length = 1 + usize::from(is_answered);
+        while !rest.is_empty() {
+            let length = unit_length(rest);
             lengths.push(length);
             rest = &rest[length..];
         }
@@ -68,6 +65,7 @@ impl WireFormat for Gemini {
             tools: tools.map_or_else(Vec::new, |raw| declarations(body, raw)),
             tool_list: tools.map(|raw| body.place(raw)),
             wants_signatures: wants_signatures(body),
+            declares_no_tools: declares_no_tools(body),
             ..Envelope::default()
         }
     }
@@ -118,6 +116,30 @@ impl WireFormat for Gemini {
             format!(r#"{{"{key}":{text}}}"#)
         }
     }
+}
+
+/// How many contents the first unit of `messages`, which are not empty, has: a step, with the steps that begin
+/// with its last responses.
+fn unit_length(messages: &[Message]) -> usize {
+    let mut length = 1;
+    while let Some(step) = Step::first_of(&messages[length - 1..]) {
+        length += step.calls.len() - 1 + step.answers.len();
+        if step.answers.is_empty() || !has_calls(&messages[length - 1]) {
+            break;
+        }
+    }
+    length
+}
+
+/// Whether a body says that there are no tools. A bare list of contents does not, nor does one whose tools may
+/// be in the cache.
+fn declares_no_tools(body: &Body<'_>) -> bool {
+    let cached = ["cachedContent", "cached_content"];
+    body.list != List::Bare
+        && cached.iter().all(|key| body.member(key).is_none())
+        && body
+            .member("tools")
+            .is_none_or(|tools| json::is_empty_list(tools.get()))
 }
 
 /// Whether a request is for Gemini 3 or later, which refuse calls without their signatures; older models

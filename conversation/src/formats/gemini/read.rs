@@ -31,7 +31,8 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         Some("system") => Role::System,
         _ => return Err(no_role(members, "Gemini (user, model)")),
     };
-    let list = members.present("parts");
+    let parts = members.present("parts");
+    let list = parts.filter(|parts| json::is_list(parts.get()));
     let mut message = Message {
         content: list.map(|raw| body.place(raw)),
         ..Message::new(role, raw.place.clone())
@@ -41,21 +42,33 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         let what = "the role is `function`, which newer models refuse: it is `user` now";
         message.warning(Rule::Gem1, what);
     }
-    if list.is_some_and(|list| !json::is_list(list.get())) {
-        return Err("expected `parts` to be a list".to_owned());
-    }
-    let parts = list.map(|list| body.objects(list));
-    for part in parts.into_iter().flatten() {
-        let Object {
-            members: part,
-            place,
-        } = part.map_err(|error| format!("a part: {}", json::without_position(&error)))?;
-        let content = read_part(body, &part, &place)?;
-        message.opaque |= matches!(content, Content::Opaque(_))
-            || either(&part, "thoughtSignature", "thought_signature").is_some();
-        message.parts.push(Part { content, place });
+    if let Some(list) = list {
+        for part in body.objects(list) {
+            let part =
+                part.map_err(|error| format!("a part: {}", json::without_position(&error)))?;
+            add_part(body, part, &mut message)?;
+        }
+    } else if let Some(part) = parts {
+        if !json::is_object(part.get()) {
+            return Err("expected `parts` to be a list of parts, or one part".to_owned());
+        }
+        let members = serde_json::from_str(part.get())
+            .map_err(|error| format!("a part: {}", json::without_position(&error)))?;
+        let place = body.place(part);
+        add_part(body, Object { members, place }, &mut message)?;
+        // Nothing can be added next to it.
+        message.opaque = true;
     }
     Ok(message)
+}
+
+fn add_part(body: &Body<'_>, part: Object<'_>, message: &mut Message) -> Result<(), String> {
+    let Object { members, place } = part;
+    let content = read_part(body, &members, &place)?;
+    message.opaque |= matches!(content, Content::Opaque(_))
+        || either(&members, "thoughtSignature", "thought_signature").is_some();
+    message.parts.push(Part { content, place });
+    Ok(())
 }
 
 /// A member in either spelling.

@@ -3,10 +3,13 @@
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::collections::HashSet;
+use std::ops::Range;
+
 use super::read::{EMPTY, either};
 use crate::formats::rules::{Check, Findings, View, checks, common};
-use crate::json::Members;
-use crate::model::message::{Content, Message, Role};
+use crate::json::{self, Members};
+use crate::model::message::{Call, Content, Message, Part, Role};
 use crate::model::pairing::Pairing;
 use crate::model::rule::Severity;
 
@@ -41,11 +44,56 @@ fn roles_are_right(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// How the calls of a content and the answers in the next one belong together: by id or name, and
+/// Neighbouring contents with calls, and those with responses behind them. The documents have one content of
+/// each; some servers take neighbours for one content.
+pub(super) struct Step<'a> {
+    pub(super) calls: &'a [Message],
+    pub(super) answers: &'a [Message],
+}
+
+impl<'a> Step<'a> {
+    /// The step that begins with the first of these messages; `None` if that has no calls.
+    pub(super) fn first_of(messages: &'a [Message]) -> Option<Self> {
+        let (first, rest) = messages.split_first()?;
+        if !has_calls(first) {
+            return None;
+        }
+        let calls_too =
+            |own: &&Message| own.role == first.role && has_calls(own) && !has_outputs(own);
+        let more = rest.iter().take_while(calls_too).count();
+        let (calls, behind) = messages.split_at(1 + more);
+        let mut length = 0;
+        for own in behind.iter().take_while(|own| has_outputs(own)) {
+            length += 1;
+            // Its calls are of the next step.
+            if has_calls(own) {
+                break;
+            }
+        }
+        let answers = &behind[..length];
+        Some(Self { calls, answers })
+    }
+}
+
+/// All steps, each with the index of its first message. A content with responses and calls ends one, and
+/// begins the next.
+fn steps(messages: &[Message]) -> impl Iterator<Item = (usize, Step<'_>)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + messages.get(at..)?.iter().position(has_calls)?;
+        let step = Step::first_of(&messages[start..])?;
+        at = start + step.calls.len();
+        Some((start, step))
+    })
+}
+
+/// How the calls of contents and the answers in those behind them belong together: by id or name, and
 /// the others by their order. The API looks at their number.
-pub(crate) fn pairing<'a>(calling: &'a Message, answering: &'a Message) -> Pairing<'a> {
-    let is_even = calling.calls().count() == answering.outputs().count();
-    let mut pairing = Pairing::between(calling.calls(), answering.outputs(), is_even);
+pub(crate) fn pairing<'a>(calling: &'a [Message], answering: &'a [Message]) -> Pairing<'a> {
+    let calls = || calling.iter().flat_map(Message::calls);
+    let outputs = || answering.iter().flat_map(Message::outputs);
+    let is_even = calls().count() == outputs().count();
+    let mut pairing = Pairing::between(calls(), outputs(), is_even);
     if is_even {
         // Where an id comes twice, as many calls are left.
         pairing.by_order.append(&mut pairing.second);
@@ -69,42 +117,91 @@ fn has_outputs(message: &Message) -> bool {
 
 fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
     let messages = view.messages;
-    for (index, message) in messages.iter().enumerate() {
-        let before = index.checked_sub(1).map(|before| &messages[before]);
-        if has_calls(message) {
-            if !before.is_some_and(takes_calls_behind) {
-                let what = "a content with calls does not follow one of the user's";
-                found.add(index, what);
-            }
-            if let Some(next) = messages.get(index + 1) {
-                if !pairing(message, next).unanswered.is_empty() {
-                    found.add(index, "a call is not answered in the next content");
-                }
-                if message.role != Role::Assistant {
-                    found.warn(index, "a call is not in a content of the model");
-                }
-            }
+    // Where the responses of the step before end.
+    let mut end = 0;
+    for (at, step) in steps(messages) {
+        let before = at.checked_sub(1).map(|before| &messages[before]);
+        if !before.is_some_and(takes_calls_behind) {
+            found.add(at, "a content with calls does not follow one of the user's");
         }
-        if has_outputs(message) {
-            if message.role == Role::Assistant {
-                found.warn(
-                    index,
-                    "a `functionResponse` is not in a content of the user",
-                );
-            }
-            let what = "a `functionResponse` answers no call of the content before it";
-            match before.filter(|before| has_calls(before)) {
-                Some(before) => {
-                    let pairing = pairing(before, message);
-                    if !(pairing.orphans.is_empty() && pairing.second.is_empty()) {
-                        found.add(index, what);
-                    } else if !pairing.by_order.is_empty() {
-                        let what = "a `functionResponse` has an id or a name that no call has or another response uses; it is matched with the first unanswered call";
-                        found.warn(index, what);
-                    }
-                }
-                None => found.add(index, what),
-            }
+        let behind = at + step.calls.len();
+        answer_nothing(messages, end..behind, found);
+        end = behind + step.answers.len();
+        let pairing = pairing(step.calls, step.answers);
+        if behind < messages.len() {
+            look_at_calls(view, at, step.calls, &pairing, found);
+        }
+        for index in at + 1..behind {
+            let what = "the calls of a step are in several contents, which some servers refuse";
+            found.warn(index, what);
+        }
+        for index in behind + 1..end {
+            let what = "the responses to a step are in several contents, which some servers refuse";
+            found.warn(index, what);
+        }
+        for strays in [&pairing.orphans, &pairing.second] {
+            common::report(behind, step.answers, strays, |index| {
+                found.add(index, ANSWERS_NOTHING);
+            });
+        }
+        if pairing.orphans.is_empty() && pairing.second.is_empty() {
+            common::report(behind, step.answers, &pairing.by_order, |index| {
+                let what = "a `functionResponse` has an id or a name that no call has or another response uses; it is matched with the first unanswered call";
+                found.warn(index, what);
+            });
+        }
+    }
+    answer_nothing(messages, end..messages.len(), found);
+    for (index, message) in messages.iter().enumerate() {
+        if has_outputs(message) && message.role == Role::Assistant {
+            let what = "a `functionResponse` is not in a content of the user";
+            found.warn(index, what);
+        }
+    }
+}
+
+const ANSWERS_NOTHING: &str = "a `functionResponse` answers no call of the content before it";
+
+/// Reports the responses that stand in none of the places for them.
+fn answer_nothing(messages: &[Message], among: Range<usize>, found: &mut Findings) {
+    for index in among {
+        if has_outputs(&messages[index]) {
+            found.add(index, ANSWERS_NOTHING);
+        }
+    }
+}
+
+/// Reports calls without a response, and calls of others than the model. `calls` begin at index `at`, and
+/// something follows them.
+fn look_at_calls(
+    view: &View<'_>,
+    at: usize,
+    calls: &[Message],
+    pairing: &Pairing<'_>,
+    found: &mut Findings,
+) {
+    // Where no tools are declared, the API answers whatever became of calls.
+    let severity = if view.envelope.declares_no_tools {
+        Severity::Warning
+    } else {
+        Severity::Error
+    };
+    let unanswered: HashSet<*const Call> = pairing
+        .unanswered
+        .iter()
+        .map(|call| std::ptr::from_ref(*call))
+        .collect();
+    for (index, message) in (at..).zip(calls) {
+        let is_unanswered = |call: &Call| unanswered.contains(&std::ptr::from_ref(call));
+        if message.calls().any(is_unanswered) {
+            found.note(
+                severity,
+                index,
+                "a call is not answered in the next content",
+            );
+        }
+        if message.role != Role::Assistant {
+            found.warn(index, "a call is not in a content of the model");
         }
     }
 }
@@ -155,28 +252,28 @@ fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
     }
 }
 
+/// A missing response is accepted as an empty one.
 fn responses_are_objects(view: &View<'_>, found: &mut Findings) {
+    let is_object = |part: &Part| {
+        let raw = view.document.get(part.place.clone())?;
+        let part: Members<'_> = serde_json::from_str(raw).ok()?;
+        let outer = either(&part, "functionResponse", "function_response")?;
+        let outer: Members<'_> = serde_json::from_str(outer.get()).ok()?;
+        Some(json::is_object(outer.present("response")?.get()))
+    };
     for (index, message) in view.messages.iter().enumerate() {
-        let is_object = |part: &crate::model::message::Part| {
-            let raw = view.document.get(part.place.clone()).unwrap_or_default();
-            let part = serde_json::from_str::<Members<'_>>(raw).ok();
-            let response =
-                part.and_then(|part| either(&part, "functionResponse", "function_response"));
-            response
-                .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
-                .and_then(|response| response.present("response"))
-                .is_some_and(|raw| raw.get().starts_with('{'))
-        };
-        let all = message
-            .parts
-            .iter()
-            .filter(|part| matches!(part.content, Content::Output(_)))
-            .all(is_object);
-        if !all {
-            found.add(
-                index,
-                "the `response` of a `functionResponse` is not an object",
-            );
+        for part in &message.parts {
+            if !matches!(part.content, Content::Output(_)) {
+                continue;
+            }
+            match is_object(part) {
+                Some(true) => {}
+                Some(false) => found.add(
+                    index,
+                    "the `response` of a `functionResponse` is not an object",
+                ),
+                None => found.warn(index, "a `functionResponse` has no `response`"),
+            }
         }
     }
 }
@@ -193,9 +290,9 @@ fn calls_and_responses_have_names(view: &View<'_>, found: &mut Findings) {
 }
 
 fn parts_are_not_empty(view: &View<'_>, found: &mut Findings) {
-    common::no_text_is_empty(view, found);
+    common::no_text_should_be_empty(view, found);
     for (index, message) in view.messages.iter().enumerate() {
-        if message.content.is_none() {
+        if message.content.is_none() && message.parts.is_empty() {
             found.add(index, "a content has no parts");
         }
         if message.opaques().any(|opaque| opaque.kind == EMPTY) {

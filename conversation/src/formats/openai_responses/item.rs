@@ -2,7 +2,7 @@
 
 use crate::formats::meaning;
 use crate::model::message::Meaning;
-pub(crate) use crate::model::message::{FUNCTION, LOCAL_SHELL};
+pub(crate) use crate::model::message::{FUNCTION, LOCAL_SHELL, TOOL_SEARCH};
 
 /// What an item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +140,7 @@ pub(crate) fn answers(kind: &str) -> &'static str {
         "computer_call" | "computer_call_output" => "computer",
         "apply_patch_call" | "apply_patch_call_output" => "patch",
         "program" | "program_output" => PROGRAM,
-        "tool_search_call" | "tool_search_output" => "search",
+        "tool_search_call" | "tool_search_output" => TOOL_SEARCH,
         _ => "",
     }
 }

@@ -17,9 +17,11 @@ pub(crate) fn somebody_speaks(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// ALL-1 in the others, which refuse an empty list.
+/// ALL-1 in the others, which refuse an empty list, unless the request goes on from a stored one.
 pub(crate) fn somebody_should_speak(view: &View<'_>, found: &mut Findings) {
-    if view.messages.is_empty() {
+    if view.messages.is_empty() && view.envelope.continues {
+        found.warn_of_whole("there is no message");
+    } else if view.messages.is_empty() {
         found.add_to_whole("there is no message");
     } else if view.messages.iter().all(|message| message.role.instructs()) {
         found.warn_of_whole("there is no message other than instructions");
@@ -81,9 +83,9 @@ pub(crate) fn no_text_part_is_empty(view: &View<'_>, found: &mut Findings) {
     empty_texts(view, found, Empty::PartsOnly);
 }
 
-/// ALL-6 in formats that let no text be empty.
-pub(crate) fn no_text_is_empty(view: &View<'_>, found: &mut Findings) {
-    empty_texts(view, found, Empty::Never);
+/// The same of whole contents too; a list without parts is refused.
+pub(crate) fn no_text_should_be_empty(view: &View<'_>, found: &mut Findings) {
+    empty_texts(view, found, Empty::Doubtful);
 }
 
 /// The same where white space counts as empty too, and the last message of the model's may be
@@ -97,7 +99,8 @@ pub(crate) fn no_text_is_blank(view: &View<'_>, found: &mut Findings) {
 enum Empty {
     /// A part may not be, the whole content of a message may.
     PartsOnly,
-    Never,
+    /// The provider accepts any that is empty, but not all servers may.
+    Doubtful,
     NeverNorBlank,
 }
 
@@ -123,12 +126,12 @@ fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
         {
             continue;
         }
-        // OpenAI's servers answer requests with empty parts, and of Anthropic's nobody knows what
-        // they say to an empty block of instructions.
+        // OpenAI's and Google's servers answer requests with empty parts, and of Anthropic's nobody knows
+        // what they say to an empty block of instructions.
         let severity = match empty {
-            Empty::PartsOnly => Severity::Warning,
+            Empty::PartsOnly | Empty::Doubtful => Severity::Warning,
             Empty::NeverNorBlank if message.role == Role::System => Severity::Warning,
-            Empty::Never | Empty::NeverNorBlank => Severity::Error,
+            Empty::NeverNorBlank => Severity::Error,
         };
         // Looked up once, whatever number of blank texts there are.
         let mut holds_more = None;
@@ -156,6 +159,10 @@ fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
                 .get(content.clone())
                 .is_some_and(|raw| json::is_list(raw) && message.parts.is_empty())
         {
+            let severity = match empty {
+                Empty::Doubtful => Severity::Error,
+                Empty::PartsOnly | Empty::NeverNorBlank => severity,
+            };
             found.note(severity, index, "the content is an empty list");
         }
     }

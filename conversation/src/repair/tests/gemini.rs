@@ -75,6 +75,36 @@ fn responses_join_the_one_content_behind_their_calls() {
 }
 
 #[test]
+fn calls_and_responses_in_neighbouring_contents_become_steps_of_one_each() {
+    let repairs = repair(
+        Gemini,
+        &json!([
+            hello(),
+            model(&[call("a")]),
+            model(&[call("b")]),
+            user(&[answer("a"), answer("b")]),
+            says("Done.")
+        ]),
+        &json!([
+            hello(),
+            model(&[call("a")]),
+            user(&[answer("a")]),
+            model(&[call("b")]),
+            user(&[answer("b")]),
+            says("Done.")
+        ]),
+    );
+    assert_eq!(repairs, [("GEM-2", 4)]);
+}
+
+#[test]
+fn one_part_in_place_of_a_list_gets_no_company() {
+    let alone = json!({"role": "user", "parts": answer("a")});
+    let document = json!([hello(), model(&[call("a"), call("b")]), alone, hello()]);
+    assert_eq!(repair(Gemini, &document, &document), []);
+}
+
+#[test]
 fn content_of_responses_moves_as_it_is() {
     let repairs = repair(
         Gemini,

@@ -25,6 +25,8 @@ const STAYS: &[(Format, &str, usize, &str)] = &[
     (OpenAiChat, "ALL-1", 0, NOBODY),
     (OpenAiChat, "ALL-1", 1, NOBODY),
     (OpenAiResponses, "ALL-1", 0, NOBODY),
+    (OpenAiResponses, "ALL-1", 1, NOBODY),
+    (OpenAiResponses, "ALL-1", 2, NOBODY),
     (Anthropic, "ALL-1", 0, NOBODY),
     (Gemini, "ALL-1", 0, NOBODY),
     (OpenAiChat, "ALL-8", 0, SIZE),

@@ -24,6 +24,13 @@ fn shared() -> Vec<Case> {
         warning("ALL-1", [0])
             .broken(json!([{"role": "developer", "content": "Be brief."}]))
             .valid(json!([{"role": "developer", "content": "Be brief."}, hello()])),
+        warning("ALL-1", [0])
+            // The rest is stored, and `/responses/compact` accepts it alone.
+            .broken(json!({"previous_response_id": "resp_1", "input": []}))
+            .valid(json!({"previous_response_id": "resp_1", "input": [hello()]})),
+        error("ALL-1", [0])
+            .broken(json!({"input": []}))
+            .valid(json!({"input": [hello()]})),
         error("ALL-4", [3])
             .broken(json!([hello(), call("a"), call("a"), output("a"), output("a")]))
             .valid(json!([hello(), call("a"), output("a"), call("a"), output("a")])),
@@ -59,6 +66,10 @@ fn outputs() -> Vec<Case> {
             .broken(json!([hello(), shell(), {"type": "custom_tool_call_output", "call_id": "c", "output": "src"}]))
             // Codex answers its own shell so.
             .valid(json!([hello(), shell(), output("c")])),
+        error("RESP-1", [3])
+            .broken(json!([hello(), search(), {"type": "custom_tool_call_output", "call_id": "s", "output": "tides"}]))
+            // A client may run the search as a function of its own.
+            .valid(json!([hello(), search(), output("s"), hello()])),
     ]
 }
 
@@ -173,6 +184,12 @@ fn call(id: &str) -> Value {
 
 fn output(id: &str) -> Value {
     json!({"type": "function_call_output", "call_id": id, "output": "ok"})
+}
+
+/// A search for tools that the client does.
+fn search() -> Value {
+    let arguments = json!({"queries": ["潮汐"]});
+    json!({"type": "tool_search_call", "call_id": "s", "execution": "client", "arguments": arguments})
 }
 
 fn shell() -> Value {
