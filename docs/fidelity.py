@@ -32,6 +32,7 @@ FIGURES = [
     ("wanted", "wanted"),
     ("unseen-kept", "unseen kept"),
     ("size", "size"),
+    ("used", "used"),
 ]
 
 # By which weights were set, and who is shown beside these sets and all others.
@@ -171,6 +172,11 @@ def fell_back(rows):
     return ", ".join(f"{times} {end}" for end, times in sorted(ends.items())) or "0"
 
 
+def least_used(rows):
+    # Baselines have no such figure, and neither has what an earlier program wrote.
+    return plain(min((used for row in rows if (used := row["measured"].get("used")) is not None), default=None))
+
+
 def times(rows):
     measured = sorted(
         row["measured"]["time-ms"] for row in rows if row["measured"]["time-ms"] is not None
@@ -183,7 +189,7 @@ def times(rows):
 
 def all_sets(evaluation, budget):
     head = ["all sets, equal weight", *(name for _, name in FIGURES)]
-    head += ["recent gone", "invalid", "over", "fell back", "ms median, 95 %"]
+    head += ["least used", "recent gone", "invalid", "over", "fell back", "ms median, 95 %"]
     rows = []
     for strategy in evaluation.strategies:
         own = [row for _, row in evaluation.rows(strategy, budget)]
@@ -196,7 +202,7 @@ def all_sets(evaluation, budget):
             str(sum(row["measured"].get(name) or 0 for row in own))
             for name in ("recent-gone", "is-invalid", "is-over")
         ]
-        rows.append([strategy, *figures, *counts, fell_back(own), times(own)])
+        rows.append([strategy, *figures, least_used(own), *counts, fell_back(own), times(own)])
     return table(head, rows)
 
 

@@ -112,6 +112,10 @@ fn recall_is_the_share_of_needed_names_that_are_left() {
     for row in rows {
         let measured = &row["measured"];
         assert!(measured["size"].as_f64().unwrap() <= 0.51, "{row}");
+        // A digest of this takes less than half of the history; baselines have no such figure.
+        let used = measured["used"].as_f64();
+        assert_eq!(used.is_some(), row["strategy"] == "native:digest", "{row}");
+        assert!(used.is_none_or(|used| used > 0.0 && used <= 1.0), "{row}");
         assert_eq!(measured["is-invalid"], false);
     }
 }

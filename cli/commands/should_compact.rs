@@ -188,6 +188,7 @@ impl ShouldCompactCommand {
         let decision = Answer {
             strategy: cleaned(strategy.name()),
             tokens: conversation.tokens(),
+            refuses_pictures: conversation.has_refused_pictures(),
             is_over_budget: answer.is_due || host.is_due(&conversation, &by_size),
             threshold: typed,
             answer: &answer,
@@ -217,6 +218,7 @@ struct Answer<'a> {
     /// Tokens of the conversation.
     tokens: u32,
     is_over_budget: bool,
+    refuses_pictures: bool,
     /// The size from which on to compact, in words.
     threshold: String,
     answer: &'a ShouldCompact,
@@ -265,6 +267,8 @@ impl Answer<'_> {
             format!("{} decides", self.strategy)
         } else if matches!(self.answer.decision, Decision::Wait(_)) {
             format!("{} would wait, but it is required", self.strategy)
+        } else if self.refuses_pictures {
+            "baler decides: the provider refuses a picture for its size".to_owned()
         } else {
             let over = if self.is_over_budget {
                 "over"

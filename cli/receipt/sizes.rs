@@ -142,6 +142,14 @@ fn push_changes(text: &mut String, receipt: &Receipt, is_compacted: bool) {
         );
         row(text, "user", &line);
     }
+    if units.pictures_left_out > 0 {
+        let pictures = figures::count(units.pictures_left_out, "picture");
+        row(
+            text,
+            "pictures",
+            &format!("left out {pictures} too large for the provider"),
+        );
+    }
     if !receipt.repairs.is_empty() {
         row(text, "repaired", &repairs(receipt));
     }

@@ -94,6 +94,7 @@ fn sizes(receipt: &Receipt) -> Markup {
             (number(units.removed)) " removed; " (number(units.inserted)) " inserted"
             @if units.thinking_removed > 0 { "; " (number(units.thinking_removed)) " blocks of thinking removed from the remaining messages" }
             @if units.texts_shortened > 0 { "; shortened " (count(usize::try_from(units.texts_shortened).unwrap_or(usize::MAX), "text")) " that must stay" }
+            @if units.pictures_left_out > 0 { "; left out " (count(usize::try_from(units.pictures_left_out).unwrap_or(usize::MAX), "picture")) " too large for the provider" }
             ". Budget " (number(tokens.budget)) " tokens; floor " (number(tokens.floor)) " (of which " (number(tokens.overhead)) " overhead: system prompt, tools and instructions)."
             @if tokens.after > tokens.budget { " " span class="changed" { "The result exceeds the budget." } }
         }

@@ -125,6 +125,8 @@ pub(crate) struct Units {
     pub(crate) thinking_removed: u64,
     #[serde(default)]
     pub(crate) texts_shortened: u64,
+    #[serde(default)]
+    pub(crate) pictures_left_out: u64,
 }
 
 #[derive(Deserialize)]

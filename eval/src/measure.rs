@@ -62,6 +62,10 @@ pub struct Measurement {
     pub recent_gone: Option<bool>,
     /// Characters of the result, as a share of the history's.
     pub size: f64,
+    /// The share of the budget, besides the instructions, that the result uses. `None` for baselines, and where
+    /// nothing was compacted or the strategy had no choice.
+    #[serde(default)]
+    pub used: Option<f64>,
     /// Whether the result is larger than the budget and the floor.
     pub is_over: bool,
     /// Whether the result breaks a rule of its format; warnings do not count.
@@ -169,11 +173,13 @@ impl<'a> Scorer<'a> {
         let result = compaction.conversation();
         let units = crate::cases::read(result);
         let shown = Shown::of(&self.case.units, &units);
-        let is_floor = receipt.tokens.below_floor;
+        let tokens = receipt.tokens;
+        let is_floor = tokens.below_floor;
         let unchanged = receipt.outcome != Outcome::Compacted;
         Ok(Measurement {
-            is_over: receipt.tokens.after > receipt.tokens.budget.max(receipt.tokens.floor)
-                && !(unchanged && is_floor),
+            is_over: tokens.after > tokens.budget.max(tokens.floor) && !(unchanged && is_floor),
+            used: used(tokens.before, tokens.after, tokens.budget, tokens.overhead)
+                .filter(|_| !unchanged && !is_floor),
             is_invalid: result.is_broken(),
             unseen_kept: unseen::kept(&self.case.units, &units),
             recent_gone: recent::is_gone(conversation.units(), &self.case.units, &units, room),
@@ -217,6 +223,14 @@ impl<'a> Scorer<'a> {
         }
         Ok(compaction)
     }
+}
+
+/// Returns the share of the budget that a result of `after` tokens uses besides the overhead; `None` if the `before`
+/// tokens of the history would not fill the budget.
+fn used(before: u32, after: u32, budget: u32, overhead: u32) -> Option<f64> {
+    let besides = |tokens: u32| f64::from(tokens.saturating_sub(overhead));
+    let room = besides(budget);
+    (before > budget && room > 0.0).then(|| besides(after) / room)
 }
 
 /// Returns a text as it is within a JSON string.
@@ -276,6 +290,15 @@ mod tests {
         let host = Host::builder().build().expect("a host");
         let document = r#"[{"role": "user", "content": "Hello."}]"#;
         Case::of_history(host.read(document).expect("reads"))
+    }
+
+    #[test]
+    fn used_is_the_share_of_the_budget_besides_the_overhead() {
+        assert_eq!(used(5_000, 800, 1_000, 200), Some(0.75));
+        assert_eq!(used(5_000, 200, 1_000, 200), Some(0.0));
+        // The history does not fill it, or there is nothing to fill.
+        assert_eq!(used(900, 800, 1_000, 200), None);
+        assert_eq!(used(5_000, 200, 200, 200), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::statistics::{Interval, Summary};
 /// A figure: its name in tables and JSON, and how to get it from a row.
 type Figure = (&'static str, fn(&Row) -> Option<f64>);
 
-const FIGURES: [Figure; 11] = [
+const FIGURES: [Figure; 12] = [
     ("recall", |row| row.measured.recall),
     ("in-context", |row| row.measured.in_context),
     ("paths", |row| row.measured.paths),
@@ -24,6 +24,7 @@ const FIGURES: [Figure; 11] = [
     ("wanted", |row| row.measured.wanted),
     ("unseen-kept", |row| row.measured.unseen_kept),
     ("size", |row| Some(row.measured.size)),
+    ("used", |row| row.measured.used),
 ];
 
 /// The figures of sets with questions.
@@ -67,11 +68,11 @@ pub fn markdown(evaluation: &Evaluation) -> String {
         let _ = writeln!(text, "### {}\n", name_of(budget));
         let _ = writeln!(
             text,
-            "| all sets, equal weight | recall | in context | paths | state | far | arguments | instructions | last error | wanted | unseen kept | size | recent gone | invalid | over | fell back | ms median, 95 % |"
+            "| all sets, equal weight | recall | in context | paths | state | far | arguments | instructions | last error | wanted | unseen kept | size | used | least used | recent gone | invalid | over | fell back | ms median, 95 % |"
         );
         let _ = writeln!(
             text,
-            "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+            "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
         );
         for strategy in summary.strategies() {
             let _ = write!(text, "| {strategy} |");
@@ -89,7 +90,8 @@ pub fn markdown(evaluation: &Evaluation) -> String {
             let count = |is: fn(&Row) -> bool| rows.iter().filter(|row| is(row)).count();
             let _ = writeln!(
                 text,
-                " {} | {} | {} | {} | {} |",
+                " {} | {} | {} | {} | {} | {} |",
+                least_used(&rows),
                 count(|row| row.measured.recent_gone == Some(true)),
                 count(|row| row.measured.is_invalid),
                 count(|row| row.measured.is_over),
@@ -274,6 +276,13 @@ pub(crate) fn plain(figure: Option<Interval>) -> String {
     figure.map_or_else(|| "–".to_owned(), |of| format!("{:.2}", of.mean))
 }
 
+/// Returns the least share of the budget that a result uses.
+fn least_used(rows: &[&Row]) -> String {
+    let used = rows.iter().filter_map(|row| row.measured.used);
+    used.min_by(f64::total_cmp)
+        .map_or_else(|| "–".to_owned(), |least| format!("{least:.2}"))
+}
+
 /// Counts how often a fallback made the result, by how the strategy's own attempt ended.
 fn fell_back(rows: &[&Row]) -> String {
     let mut ends: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
@@ -319,6 +328,18 @@ mod tests {
                 ..Measurement::default()
             },
         }
+    }
+
+    #[test]
+    fn least_used_is_of_the_result_that_leaves_most_of_its_budget_unused() {
+        let with = |used| {
+            let mut row = row(3, 20, 1.0);
+            row.measured.used = used;
+            row
+        };
+        let rows = [with(Some(0.9)), with(None), with(Some(0.25))];
+        assert_eq!(least_used(&rows.each_ref()), "0.25");
+        assert_eq!(least_used(&[&with(None)]), "–");
     }
 
     #[test]

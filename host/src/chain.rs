@@ -13,6 +13,7 @@ use crate::content_hash::ContentHash;
 use crate::error::HostError;
 use crate::host::Host;
 use crate::metrics;
+use crate::pictures;
 use crate::plan::Plan;
 use crate::receipt::{Attempt, AttemptResult, Unchanged};
 use crate::record::Record;
@@ -121,6 +122,8 @@ impl Host {
             return Ending::Unchanged(why);
         }
         let mut why = Unchanged::NoProgress;
+        // The provider would refuse the conversation.
+        let is_required = request.required || pictures::are_refused(situation);
         let whole = self.whole_chain(chain, situation);
         let named = chain.len();
         // A strategy that occurs several times is counted once: otherwise a chain could quarantine it at
@@ -165,12 +168,12 @@ impl Host {
                         accepted,
                     };
                 }
-                AttemptEnd::Declined if !request.required => {
+                AttemptEnd::Declined if !is_required => {
                     return Ending::Unchanged(Unchanged::StrategyDeclined);
                 }
                 AttemptEnd::DeclaredFailure => {
                     record.failures_in_a_row = record.failures_in_a_row.saturating_add(1);
-                    if !request.required && record.failures_in_a_row < MAX_FAILURES_IN_A_ROW {
+                    if !is_required && record.failures_in_a_row < MAX_FAILURES_IN_A_ROW {
                         return Ending::Unchanged(Unchanged::StrategyFailed);
                     }
                 }
@@ -312,8 +315,11 @@ fn check_report(
     attempt.metrics = declared_metrics(strategy, &report.metrics, declared, keep_free_text);
     let plan = match report.answer {
         Answer::Compacted(plan) => plan,
-        // The strategy sees the conversation with long texts shortened, and as such it fits.
-        Answer::Unchanged(_) if situation.fits_shortened() => {
+        // The strategy sees the conversation with long texts shortened, and as such it fits. Or the host leaves out
+        // pictures that the provider refuses, and need not remove anything else.
+        Answer::Unchanged(_)
+            if situation.fits_shortened() || pictures::are_all_that_is_wrong(situation) =>
+        {
             Plan::keeping(situation.units().len())
         }
         Answer::Unchanged(why) => {
@@ -352,6 +358,9 @@ fn nothing_to_do(situation: &Situation) -> Option<Unchanged> {
     }
     if conversation.is_broken() {
         return Some(Unchanged::InvalidInput);
+    }
+    if pictures::are_refused(situation) {
+        return None;
     }
     if exceeded_limits(conversation, situation, situation.budget)
         .next()

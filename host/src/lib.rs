@@ -198,6 +198,7 @@ mod metrics;
 pub mod model;
 mod native;
 mod once;
+mod pictures;
 mod plan;
 pub mod project;
 mod quarantine;

@@ -400,6 +400,8 @@ pub struct Units {
     /// Texts that the host shortened because they were too large for the budget: tool outputs that the model has
     /// not seen, words of the user that nobody pinned by their index, and tool outputs beside such words.
     pub texts_shortened: usize,
+    /// Pictures that the host left out because the provider refuses the request for their size.
+    pub pictures_left_out: usize,
 }
 
 /// Number of units with words of the user (messages, remarks beside tool outputs, answers through a tool) by outcome.

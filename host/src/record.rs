@@ -97,6 +97,7 @@ impl Record<'_> {
                 inserted: applied.inserted,
                 thinking_removed: applied.thinking_removed,
                 texts_shortened: applied.shortened,
+                pictures_left_out: applied.pictures_left_out,
             },
             reasons: reasons
                 .into_iter()
@@ -186,6 +187,7 @@ impl Record<'_> {
                 inserted: 0,
                 thinking_removed: 0,
                 texts_shortened: 0,
+                pictures_left_out: 0,
             },
             user_words: None,
             reasons: Vec::new(),

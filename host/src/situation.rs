@@ -247,8 +247,8 @@ impl Situation {
         self.shortening = Shortening::of(&self.conversation, policy, &self.statuses);
     }
 
-    /// Returns whether the conversation is within all limits.
-    fn fits(&self) -> bool {
+    /// Returns whether the whole conversation is within all limits.
+    pub(crate) fn fits(&self) -> bool {
         self.conversation.tokens() <= self.budget
             && self.conversation.bytes() <= self.max_bytes
             && self.conversation.media() <= self.max_media

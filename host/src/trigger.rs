@@ -5,15 +5,16 @@ use baler_conversation::Conversation;
 use crate::cache;
 use crate::request::{Budget, CachePrice, Request};
 
-/// Returns whether to compact now: the conversation exceeds the context window or a limit of the provider, or
-/// it exceeds its budget and a compaction is worth losing the provider's cache ([`Request::cache_price`]).
+/// Returns whether to compact now: the conversation exceeds the context window or a limit of the provider, also by the
+/// size of one picture, or it exceeds its budget and a compaction is worth losing the provider's cache ([`Request::cache_price`]).
 pub(crate) fn is_due(conversation: &Conversation, request: &Request) -> bool {
     let (max_bytes, max_media) = request.limits(conversation.format());
     let exceeds_limit = request
         .context_window
         .is_some_and(|window| conversation.tokens() > window)
         || conversation.bytes() > max_bytes
-        || conversation.media() > max_media;
+        || conversation.media() > max_media
+        || conversation.has_refused_pictures();
     let budget = request.budget.tokens_of(conversation);
     exceeds_limit
         || (conversation.tokens() > budget

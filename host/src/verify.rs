@@ -7,6 +7,7 @@ use baler_conversation::{Conversation, ReadError};
 
 use crate::attempt::micros;
 use crate::fault::{Fault, Quantity};
+use crate::pictures;
 use crate::plan::{Applied, CheckedPlan, Plan, Reason, Shortened, apply, check};
 use crate::receipt::Stages;
 use crate::shortening::TextBudget;
@@ -77,10 +78,8 @@ pub(crate) fn accept(
     if let Some(rule) = new_warning(before, &after) {
         return Err(Fault::InvalidResult { rule });
     }
-    // Bytes and media that protected units alone exceed cannot be reached by any plan.
-    let is_below = |fault: &Fault| matches!(fault, Fault::OverBudget { what, .. } if *what != Quantity::Tokens && situation.below_floor.contains(what));
-    if let Some(fault) =
-        exceeded_limits(&after, situation, situation.target()).find(|fault| !is_below(fault))
+    if let Some(fault) = exceeded_limits(&after, situation, situation.target())
+        .find(|fault| !is_unreachable(fault, situation))
     {
         return Err(fault);
     }
@@ -98,6 +97,11 @@ pub(crate) fn accept(
         reasons: checked.reasons,
         stages,
     })
+}
+
+/// Returns whether a result cannot be below a limit, because protected units alone exceed it in bytes or media.
+pub(crate) fn is_unreachable(fault: &Fault, situation: &Situation) -> bool {
+    matches!(fault, Fault::OverBudget { what, .. } if *what != Quantity::Tokens && situation.below_floor.contains(what))
 }
 
 /// Returns a rule that `after` breaks as a warning and `before` does not.
@@ -131,12 +135,13 @@ fn apply_and_read(
         stages.apply_us += micros(start);
         let start = Instant::now();
         // The result is read like any other document, so that the checks see what was really written.
-        let after = situation
+        let (applied, after) = situation
             .conversation
             .read_alike(
                 applied.document.clone(),
                 situation.request.deadline.as_ref(),
             )
+            .and_then(|after| pictures::leave_out(applied, after, situation))
             .map_err(|error| match error {
                 ReadError::OutOfTime => Fault::timeout(start.elapsed()),
                 _ => Fault::InvalidResult { rule: Rule::All1 },

@@ -49,6 +49,28 @@ fn should_compact_answers_on_standard_output_and_by_its_exit_code() {
 }
 
 #[test]
+fn should_compact_says_that_the_provider_refuses_a_picture() {
+    let bench = Bench::new();
+    // The header of a PNG of 9,000 by 16 pixels.
+    let data = "iVBORw0KGgoAAAANSUhEUgAAIygAAAAQCAIAAAAAAAAA";
+    let document = format!(
+        r#"{{"model":"claude-sonnet-4-5","messages":[{{"role":"user","content":[{{"type":"text","text":"Measure it."}},
+        {{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{data}"}}}}]}}]}}"#
+    );
+    let input = bench.file("picture.json", &document);
+    let ran = bench
+        .run(&["should-compact", &input, "--budget", "100000"])
+        .ends(0);
+    let expected = "compact: baler decides: the provider refuses a picture for its size";
+    assert!(ran.stdout.starts_with(expected), "{}", ran.stdout);
+    let compacted = bench
+        .run(&["compact", &input, "--budget", "100000"])
+        .ends(0);
+    let result = bench.file("result.json", &compacted.stdout);
+    bench.run(&["validate", &result]).ends(0);
+}
+
+#[test]
 fn should_compact_needs_a_size_or_a_window() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");

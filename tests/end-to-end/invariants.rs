@@ -575,7 +575,7 @@ async fn unchanged_is_an_answer_unless_the_compaction_is_required() {
 }
 
 #[tokio::test]
-async fn a_truncation_keeps_whole_turns_and_says_what_it_did() {
+async fn a_truncation_keeps_turns_without_their_large_units_and_says_what_it_did() {
     let host = host();
     let conversation = read(host, &chat());
     let compaction = host
@@ -587,6 +587,7 @@ async fn a_truncation_keeps_whole_turns_and_says_what_it_did() {
         "system You mend programs. Be brief.\n\
          user Mend the parser of the tariff tables; never touch vendor/.\n\
          user <baler:note by=\"native:truncate\" is=\"data, not instructions\"\n\
+         assistant The lexer drops the last column.⏎ 0 | let thought_0 = pars\n\
          user 最後の列を必ず残してください。 The rest can wait.\n\
          assistant Done so far. c4\n\
          tool c4 ok\n\

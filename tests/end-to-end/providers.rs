@@ -418,6 +418,105 @@ async fn more_pictures_than_the_provider_takes_are_a_reason_to_compact() {
     }
 }
 
+/// The header of a PNG of 2,500 by 16 pixels, more than a side may have among more than 20 pictures.
+const WIDE: &str = "iVBORw0KGgoAAAANSUhEUgAACcQAAAAQCAIAAAAAAAAA";
+
+/// The same of 9,000 by 16 pixels, more than any side may have.
+const TOO_WIDE: &str = "iVBORw0KGgoAAAANSUhEUgAAIygAAAAQCAIAAAAAAAAA";
+
+/// The same of 100 by 16 pixels.
+const SMALL: &str = "iVBORw0KGgoAAAANSUhEUgAAAGQAAAAQCAIAAAAAAAAA";
+
+fn png(data: &str) -> Value {
+    json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}})
+}
+
+/// A task with a picture, `steps` looks with a small picture, thinking and a failed call each, and a last request with a
+/// picture of its own.
+fn harbour_pictures(model: &str, task: &str, steps: usize, newest: &str) -> Value {
+    let mut messages = vec![json!({"role": "user", "content": [
+        {"type": "text", "text": "この桟橋を測って。 Never touch the buoys."}, png(task)]})];
+    for step in 0..steps {
+        let [look, depth] = [format!("look{step}"), format!("depth{step}")];
+        messages.push(json!({"role": "assistant", "content": [
+            {"type": "thinking", "thinking": format!("Quay {step}."), "signature": "c2ln"},
+            {"type": "tool_use", "id": look, "name": "look", "input": {}},
+            {"type": "tool_use", "id": depth, "name": "depth", "input": {}}]}));
+        messages.push(json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": look, "content": [{"type": "text", "text": listing("quay", 30)}, png(SMALL)]},
+            {"type": "tool_result", "tool_use_id": depth, "is_error": true, "content": "no sounding"}]}));
+    }
+    messages.push(json!({"role": "assistant", "content": "All quays are measured."}));
+    messages.push(json!({"role": "user", "content": [{"type": "text", "text": "And this one?"}, png(newest)]}));
+    json!({"model": model, "max_tokens": 1024, "messages": messages})
+}
+
+#[tokio::test]
+async fn a_picture_that_the_provider_refuses_is_in_no_result_of_any_strategy() {
+    let mut strategies = vec![Strategy::digest(), Strategy::truncate()];
+    for name in ["sliding-window", "mask-tool-outputs", "trim", "tiered"] {
+        strategies.push(bundled(host(), name).await);
+    }
+    for (task, newest, left_out) in [(WIDE, SMALL, 1), (TOO_WIDE, TOO_WIDE, 2)] {
+        let document = harbour_pictures("claude-sonnet-4-5", task, 24, newest);
+        let conversation = read(&document);
+        assert!(!conversation.violations().is_empty());
+        for strategy in &strategies {
+            let name = strategy.name();
+            let all = budget(conversation.tokens());
+            assert!(host().is_due(&conversation, &all));
+            let answer = host().should_compact(&conversation, strategy, &all).await;
+            assert!(answer.is_due, "{name}");
+            // All else fits, so all else stays.
+            let compaction = compacted_by(strategy, &conversation, &all).await;
+            let receipt = compaction.receipt();
+            assert!(compaction.is_compacted(), "{name}");
+            assert!(!receipt.fell_back, "{name}");
+            assert_eq!(receipt.units.pictures_left_out, left_out, "{name}");
+            assert_eq!(receipt.units.rewritten, left_out, "{name}");
+            assert_eq!(receipt.units.removed, 0, "{name}");
+            for share in [10, 40, 90] {
+                let tokens = budget(conversation.tokens() / 100 * share);
+                let compaction = compacted_by(strategy, &conversation, &tokens).await;
+                assert!(compaction.is_compacted(), "{name} {share}");
+                for kept in ["この桟橋を測って。 Never touch the buoys.", "And this one?"]
+                {
+                    assert!(compaction.document().contains(kept), "{name} {share}");
+                }
+                let again = compacted_by(strategy, compaction.conversation(), &tokens).await;
+                assert!(!again.is_compacted(), "{name} {share}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn thinking_behind_a_picture_that_was_left_out_goes_where_it_is_bound() {
+    for (model, expected) in [("claude-sonnet-4-5", 3), ("claude-opus-5-5", 0)] {
+        let conversation = read(&harbour_pictures(model, TOO_WIDE, 3, SMALL));
+        let compaction = compact(&conversation, &budget(conversation.tokens())).await;
+        assert_eq!(compaction.receipt().units.pictures_left_out, 1);
+        assert_eq!(compaction.receipt().units.thinking_removed, 3 - expected);
+        assert_eq!(
+            blocks(compaction.document(), "thinking"),
+            expected,
+            "{model}"
+        );
+        assert_eq!(compaction.conversation().violations(), []);
+    }
+}
+
+#[tokio::test]
+async fn a_picture_in_a_unit_that_the_caller_named_stays() {
+    let conversation = read(&harbour_pictures("claude-sonnet-4-5", TOO_WIDE, 2, SMALL));
+    let request = budget(conversation.tokens()).with_pins(baler_host::Pins::Units(vec![0]));
+    let compaction = compact(&conversation, &request).await;
+    assert_eq!(
+        compaction.receipt().outcome,
+        Outcome::Unchanged(Unchanged::WithinBudget)
+    );
+}
+
 #[tokio::test]
 async fn what_a_provider_compacted_itself_stays_with_all_that_follows_allowed_to_go() {
     let step = |index: usize| {
@@ -589,7 +688,7 @@ async fn instructions_that_the_users_next_message_ended_may_leave() {
         12,
         |step| json!({"role": "system", "content": format!("Rule {step}."), "clear_at": "next_user_message"}),
     );
-    let request = budget(conversation.tokens() / 5);
+    let request = budget(conversation.tokens() / 3);
     let compaction = compacted_by(&Strategy::truncate(), &conversation, &request).await;
     assert!(compaction.is_compacted());
     assert!(!compaction.document().contains("\"Rule 1.\""));

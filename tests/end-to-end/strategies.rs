@@ -323,3 +323,42 @@ async fn tiered_keeps_its_budget_where_every_message_quotes_marks() {
         }
     }
 }
+
+/// A task, twelve small payments, an output that is larger than any budget, its answer, and a question.
+fn payments_and_a_huge_output() -> String {
+    let mut messages =
+        vec![json!({"role": "user", "content": "Pay the harbour dues, then check the log."})];
+    for berth in 0..12 {
+        let id = format!("p{berth}");
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call(&id, "pay", &json!({"berth": berth}))]}));
+        messages.push(output(&id, &format!("領収書 receipt-{berth:02}: paid")));
+    }
+    messages.push(json!({"role": "assistant", "content": null, "tool_calls": [
+        call("log", "read", &json!({"path": "harbour.log"})),
+        call("state", "state", &json!({})),
+    ]}));
+    messages.push(output("log", &listing("berth", 20_000)));
+    messages.push(output("state", "all gates open"));
+    messages.push(
+        json!({"role": "assistant", "content": "Everything is paid; the log shows nothing new."}),
+    );
+    messages.push(json!({"role": "user", "content": "Which receipts have no owner?"}));
+    json!({"model": "gpt-4o", "messages": messages}).to_string()
+}
+
+#[tokio::test]
+async fn one_huge_output_does_not_take_the_place_of_everything_else() {
+    let host = host();
+    let document = payments_and_a_huge_output();
+    let mut strategies = vec![Strategy::digest(), Strategy::truncate()];
+    for name in ["sliding-window", "mask-tool-outputs", "trim", "tiered"] {
+        strategies.push(bundled(host, name).await);
+    }
+    for strategy in strategies {
+        let name = strategy.name().to_owned();
+        let (result, outcomes) = compacted(strategy, &document, 40.0).await;
+        let receipts = result.matches("receipt-").count();
+        assert!(receipts >= 11, "{name}: {receipts}");
+        assert_ne!(outcomes[13], UnitOutcome::Kept, "{name}");
+    }
+}

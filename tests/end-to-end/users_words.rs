@@ -355,7 +355,8 @@ async fn what_programs_write_in_the_users_role_is_not_protected() {
     let mut said = SAID.to_vec();
     said.splice(2..2, [notice, printed]);
     let conversation = read(&spoken(Format::OpenAiChat, &said));
-    let compaction = compact(&conversation, &Strategy::truncate(), &to(0.1)).await;
+    let window = bundled(host(), "sliding-window").await;
+    let compaction = compact(&conversation, &window, &to(0.3)).await;
     for text in ["Always push to main.", "Never trust the harbour master."] {
         assert!(!compaction.document().contains(text), "{text}");
     }
@@ -365,10 +366,11 @@ async fn what_programs_write_in_the_users_role_is_not_protected() {
 #[tokio::test]
 async fn policy_of_no_share_protects_the_first_and_the_newest_message_alone() {
     let conversation = read(&spoken(Format::OpenAiChat, &SAID));
-    let request = to(0.1)
+    let request = to(0.3)
         .with_policy(Policy::default().with_user_percent(0))
         .with_pins(Pins::FirstUser);
-    let compaction = compact(&conversation, &Strategy::truncate(), &request).await;
+    let window = bundled(host(), "sliding-window").await;
+    let compaction = compact(&conversation, &window, &request).await;
     let kept = SAID
         .iter()
         .filter(|text| has_message(&compaction, &user(Format::OpenAiChat, text)));

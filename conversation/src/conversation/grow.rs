@@ -72,6 +72,7 @@ impl Conversation {
         let reopened = wire.reopens(&inner.messages, &inner.units, &message, &mut inner.asked);
         inner.messages.push(message);
         inner.counts.push(counts);
+        inner.note_pictures(inner.messages.len() - 1);
         Ok(reopened)
     }
 

@@ -5,6 +5,7 @@ mod answer;
 mod divide;
 mod grow;
 mod known;
+mod pictures;
 pub(crate) mod repair_history;
 mod read;
 #[cfg(test)]
@@ -56,6 +57,7 @@ struct Inner {
     counts: Vec<Counts>,
     units: Vec<Unit>,
     totals: Totals,
+    pictures: pictures::Pictures,
     /// The log that it was read from, and what was found in there.
     log: Option<(LogKind, LogFacts)>,
     /// Leading messages that the provider has seen as they are, if that is known.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use super::divide::Divider;
+use super::pictures::Pictures;
 use super::{Conversation, Inner, Reported, Totals};
 use crate::conversation::repair_history::RepairHistory;
 use crate::deadline::Deadline;
@@ -59,6 +60,7 @@ impl BodyReader<'_> {
                 bytes,
                 ..Totals::default()
             },
+            pictures: Pictures::default(),
             log: None,
             sent: None,
             repair_history: None,
@@ -68,6 +70,7 @@ impl BodyReader<'_> {
             violations: OnceLock::new(),
             marks: OnceLock::new(),
         };
+        inner.note_pictures(0);
         inner.count(self.progress, self.deadline)?;
         if let Some(reported) = self.reported {
             inner.anchor(reported);

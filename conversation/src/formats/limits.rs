@@ -1,5 +1,8 @@
 //! What providers accept, beside tokens. Sources: docs/wire-formats.md, "Limits".
 
+use crate::model::document::Document;
+use crate::model::message::Media;
+
 /// The limits of a provider for one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProviderLimits {
@@ -15,9 +18,41 @@ pub struct ProviderLimits {
     pub picture_side_of_many: u32,
 }
 
+/// In which requests a provider accepts a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fit {
+    Always,
+    /// In those with at most [`ProviderLimits::MANY_PICTURES`].
+    AmongFew,
+    Never,
+}
+
 impl ProviderLimits {
     /// From so many pictures on, Anthropic takes smaller ones only.
     pub const MANY_PICTURES: u32 = 20;
+
+    /// In which requests the provider accepts a picture.
+    pub(crate) fn fit(&self, picture: &Media, document: &Document) -> Fit {
+        let may_be_large = picture
+            .data
+            .as_ref()
+            .is_some_and(|data| data.len() > self.picture_bytes);
+        let bytes = || picture.digits(document).map_or(0, |digits| digits.len());
+        if may_be_large && bytes() > self.picture_bytes {
+            return Fit::Never;
+        }
+        if self.picture_side_of_many == u32::MAX {
+            return Fit::Always;
+        }
+        match picture
+            .pixels(document)
+            .map(|(width, height)| width.max(height))
+        {
+            Some(side) if side > self.picture_side => Fit::Never,
+            Some(side) if side > self.picture_side_of_many => Fit::AmongFew,
+            _ => Fit::Always,
+        }
+    }
 
     pub(crate) const OPENAI: Self = Self {
         body_bytes: 512 << 20,

@@ -26,6 +26,7 @@ pub(crate) use body::Body;
 pub(crate) use edit::{Replacement, replace};
 pub(crate) use frame::Frame;
 pub use frame::as_message;
+pub(crate) use limits::Fit;
 pub use limits::ProviderLimits;
 pub(crate) use named::Named;
 pub(crate) use openai_responses::Asked;

@@ -1,7 +1,7 @@
 //! Replaces old tool outputs by short placeholders that say what was there.
 //!
-//! The calls are kept, so the model still knows what it did. If that does not reach the budget, the oldest
-//! units are removed.
+//! The calls are kept, so the model still knows what it did. If that does not reach the budget, steps that alone need
+//! most of it are shortened, and the oldest units are removed.
 
 mod config;
 
@@ -14,7 +14,9 @@ mod shorten;
 #[cfg(test)]
 mod tests;
 
-use baler_strategy::{Conversation, Failure, FreeBudget, PlanBuilder, Report, Situation, Strategy};
+use baler_strategy::{
+    Conversation, Failure, FreeBudget, LargeSteps, PlanBuilder, Report, Situation, Strategy,
+};
 
 pub use config::Config;
 
@@ -29,7 +31,7 @@ impl Strategy for MaskToolOutputs {
     const DESCRIPTION: &'static str =
         "Replaces the oldest tool outputs by placeholders and keeps the newest as they are.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
-    const REASON_CODES: &'static [&'static str] = &["masked", "removed"];
+    const REASON_CODES: &'static [&'static str] = &["masked", "shortened", "removed"];
     const METRIC_NAMES: &'static [&'static str] =
         &["outputs-masked", "tokens-saved", "units-removed"];
 
@@ -43,17 +45,28 @@ impl Strategy for MaskToolOutputs {
         config: &Config,
     ) -> Result<Report, Failure> {
         let units = conversation.units();
-        let mut room = FreeBudget::of(situation);
+        let mut whole = FreeBudget::of(situation);
         for unit in units {
-            room.charge(unit);
+            whole.charge(unit);
         }
+        let mut room = whole;
         let mut masks = mask::choose(conversation, situation, config, &mut room);
-        let removed = match config.then_drop {
-            true => shorten::choose(units, situation, &masks, &mut room),
-            false => vec![false; units.len()],
-        };
+        let mut large = LargeSteps::new(&FreeBudget::after_protected(situation, units));
+        let mut removed = vec![false; units.len()];
+        if config.then_drop && !room.is_within_limits() {
+            // With a large step shortened, fewer outputs may have to be masked.
+            room = whole;
+            removed =
+                shorten::shorten_large(conversation, situation, &masks, &mut large, &mut room);
+            masks = mask::choose(conversation, situation, config, &mut room);
+        }
+        if config.then_drop {
+            let removed = &mut removed;
+            shorten::remove_oldest(units, situation, &masks, &mut large, removed, &mut room);
+            large.lengthen(conversation, situation, &mut room);
+        }
         masks.retain(|unit, _| !removed[*unit]);
-        if masks.is_empty() && !removed.contains(&true) {
+        if masks.is_empty() && large.saved_tokens() == 0 && !removed.contains(&true) {
             return Ok(Report::unchanged("no tool output can be masked"));
         }
         if removed.iter().all(|removed| *removed) {
@@ -65,6 +78,8 @@ impl Strategy for MaskToolOutputs {
                 builder.remove(unit).reason(unit..unit + 1, "removed");
             } else if masks.contains_key(&unit) {
                 builder.reason(unit..unit + 1, "masked");
+            } else if large.contains(unit) {
+                builder.reason(unit..unit + 1, "shortened");
             }
         }
         let (mut outputs, mut tokens) = (0, 0);
@@ -77,6 +92,7 @@ impl Strategy for MaskToolOutputs {
                     .text(mask.message, mask.part, mask.text);
             }
         }
+        large.add_to(&mut builder);
         let gone = removed.iter().filter(|removed| **removed).count();
         Ok(Report::compacted(builder.build()?)
             .with_count("outputs-masked", outputs)

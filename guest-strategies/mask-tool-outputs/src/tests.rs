@@ -45,7 +45,8 @@ fn letters(tested: &TestRun) -> String {
     tested
         .render()
         .lines()
-        .filter(|line| !line.starts_with(' '))
+        // Further lines of a text may begin with anything else.
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()))
         .map(|line| &line[..1])
         .collect()
 }

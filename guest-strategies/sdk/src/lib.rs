@@ -71,6 +71,7 @@
 //! | [`Situation`] | the budget and the other limits of the call, and why it was made |
 //! | [`FreeBudget`] | calculates what still fits these limits |
 //! | [`PlanBuilder`] | returns a [`Plan`] from the outcome of each unit |
+//! | [`LargeSteps`] | shortens steps that would take the place of everything older |
 //! | [`Rewriting::excerpt`], [`excerpt`] | keep some of a text, byte for byte |
 //! | [`Insertion::summary`], [`Insertion::note`] | return a text to insert |
 //! | [`Report::compacted`], [`Report::unchanged`] | return the result of [`Strategy::compact`] |
@@ -86,6 +87,8 @@ mod plan_builder;
 mod budget;
 
 mod unit;
+
+mod large_steps;
 
 pub mod excerpt;
 
@@ -113,6 +116,7 @@ pub use bindings::exports::baler::compaction::strategy::{
 pub use budget::{FreeBudget, opening_note};
 pub use config::NoConfig;
 pub use conversation::{Conversation, Read, Source};
+pub use large_steps::{LargeSteps, Oversized};
 pub use model::{Completion, Finish, Model, ModelError, ModelInfo, ModelRequest, ModelSource};
 pub use plan_builder::{PlanBuilder, PlanError, Rewriting};
 pub use strategy::{Limits, Strategy};

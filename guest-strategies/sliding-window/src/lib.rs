@@ -1,7 +1,8 @@
 //! Keeps the newest part of a conversation and removes the rest.
 //!
 //! Protected units are always kept in addition to the window, and earlier summaries as long as the budget
-//! allows. The window ends at the first unit that does not fit, so it has no gaps.
+//! allows. The window ends at the first unit that does not fit. A step that alone needs most of the budget does not end
+//! it: its outputs are shortened, or the window passes over it.
 
 mod config;
 
@@ -25,7 +26,7 @@ impl Strategy for SlidingWindow {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const DESCRIPTION: &'static str = "Keeps the newest units, messages or tokens, besides protected units, and removes the rest.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
-    const REASON_CODES: &'static [&'static str] = &["window", "aside", "removed"];
+    const REASON_CODES: &'static [&'static str] = &["window", "shortened", "aside", "removed"];
     const METRIC_NAMES: &'static [&'static str] = &["units-kept", "units-removed", "window-tokens"];
 
     fn compact(
@@ -34,8 +35,8 @@ impl Strategy for SlidingWindow {
         config: &Config,
     ) -> Result<Report, Failure> {
         let units = conversation.units();
-        let outcomes = match window::choose(units, situation, config.keep) {
-            Window::Of(outcomes) => outcomes,
+        let (outcomes, large) = match window::choose(conversation, situation, config.keep) {
+            Window::Of(outcomes, large) => (outcomes, large),
             Window::Everything => {
                 return Ok(Report::unchanged("the window holds the whole conversation"));
             }
@@ -51,6 +52,7 @@ impl Strategy for SlidingWindow {
             first = range.end;
             let code = match run[0] {
                 UnitOutcome::Window => "window",
+                UnitOutcome::Shortened => "shortened",
                 UnitOutcome::Aside => "aside",
                 UnitOutcome::Removed => "removed",
             };
@@ -60,11 +62,13 @@ impl Strategy for SlidingWindow {
                 builder.keep_range(range);
             }
         }
+        large.add_to(&mut builder);
         let in_window = units
             .iter()
             .zip(&outcomes)
-            .filter(|(_, outcome)| **outcome == UnitOutcome::Window);
-        let tokens = in_window.map(|(unit, _)| u64::from(unit.tokens)).sum();
+            .filter(|(_, outcome)| matches!(outcome, UnitOutcome::Window | UnitOutcome::Shortened));
+        let tokens: u64 = in_window.map(|(unit, _)| u64::from(unit.tokens)).sum();
+        let tokens = tokens - large.saved_tokens();
         Ok(Report::compacted(builder.build()?)
             .with_count("units-kept", kept)
             .with_count("units-removed", units.len() as u64 - kept)

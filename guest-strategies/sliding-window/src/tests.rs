@@ -85,17 +85,68 @@ fn parallel_calls_are_one_unit() {
 }
 
 #[test]
-fn the_window_has_no_holes() {
+fn a_unit_that_does_not_fit_ends_the_window() {
     let recording = Recording::new()
         .user("small")
         .tokens(10)
-        .user("large")
-        .tokens(500)
-        .user("small")
-        .tokens(10)
+        .user("medium")
+        .tokens(45)
+        .user("second")
+        .tokens(50)
         .user("newest")
         .tokens(10);
     assert_eq!(window(&recording, 100, "").kept(), [2, 3]);
+}
+
+/// The task, ten receipts of 100 tokens, and a log of 10,000 tokens between them and the model's answer.
+fn receipts_and_a_log(log: baler_strategy::testing::Call) -> Recording {
+    let receipts = Recording::new().user("Pay the bills.").tokens(20);
+    (0..10)
+        .fold(receipts, |recording, n| {
+            let paid = call("pay", &n.to_string(), "paid");
+            recording.step("", [paid]).tokens(100)
+        })
+        .step("", [log])
+        .step("All are paid.", [])
+        .tokens(20)
+        .user("Which ones?")
+        .tokens(20)
+}
+
+#[test]
+fn a_huge_output_is_shortened_and_older_units_stay() {
+    let recording = receipts_and_a_log(call("log", "{}", &"lock gate closed\n".repeat(2_400)));
+    let tested = window(&recording, 2_000, "");
+    assert_eq!(tested.kept(), (0..14).collect::<Vec<_>>());
+    let shown = tested.render();
+    assert!(
+        shown.contains("rewrite 11 step\n  1.0 lock gate closed\n"),
+        "{shown}"
+    );
+    // What the receipts leave of the budget is for the excerpt.
+    assert!(tested.tokens() > 1_800, "{}", tested.tokens());
+    let in_window = tested.count("window-tokens");
+    assert!(
+        in_window.is_some_and(|tokens| tokens < 2_000),
+        "{in_window:?}"
+    );
+}
+
+#[test]
+fn the_window_passes_over_a_huge_output_that_must_not_be_shortened() {
+    let log = call("log", "{}", &"lock gate closed\n".repeat(2_400)).fixed();
+    let tested = window(&receipts_and_a_log(log), 2_000, "");
+    let kept: Vec<usize> = (0..14).filter(|unit| *unit != 11).collect();
+    assert_eq!(tested.kept(), kept);
+}
+
+#[test]
+fn a_huge_answer_ends_the_window() {
+    let recording = agent()
+        .step(&"word ".repeat(4_000), [])
+        .user("Shorter, please.")
+        .tokens(20);
+    assert_eq!(window(&recording, 500, "").kept(), [0, 8]);
 }
 
 #[test]

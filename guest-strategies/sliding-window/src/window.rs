@@ -1,6 +1,8 @@
-//! Chooses the units to keep, from figures alone.
+//! Chooses the units to keep, from figures alone as long as no unit is too large.
 
-use baler_strategy::{FreeBudget, Situation, Unit, UnitKind, opening_note};
+use baler_strategy::{
+    Conversation, FreeBudget, LargeSteps, Oversized, Situation, Unit, UnitKind, opening_note,
+};
 
 use crate::Keep;
 
@@ -9,6 +11,8 @@ use crate::Keep;
 pub(crate) enum UnitOutcome {
     /// Kept in the window.
     Window,
+    /// Kept in the window, with its outputs shortened.
+    Shortened,
     /// Kept in addition to the window.
     Aside,
     /// Not in the result.
@@ -18,8 +22,8 @@ pub(crate) enum UnitOutcome {
 /// The result of [`choose`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Window {
-    /// The outcome of each unit.
-    Of(Vec<UnitOutcome>),
+    /// The outcome of each unit, and what is left of those that are shortened.
+    Of(Vec<UnitOutcome>, LargeSteps),
     /// Nothing would be removed.
     Everything,
     /// Nothing would be kept.
@@ -28,7 +32,8 @@ pub(crate) enum Window {
 
 /// Chooses the outcome of each unit. The result stays within the budget, or at the floor where
 /// the budget is below it.
-pub(crate) fn choose(units: &[Unit], situation: &Situation, keep: Keep) -> Window {
+pub(crate) fn choose(conversation: &Conversation<'_>, situation: &Situation, keep: Keep) -> Window {
+    let units = conversation.units();
     let mut room = FreeBudget::of(situation);
     let mut has_summary = false;
     let mut outcomes: Vec<UnitOutcome> = units
@@ -49,29 +54,41 @@ pub(crate) fn choose(units: &[Unit], situation: &Situation, keep: Keep) -> Windo
             *outcome = UnitOutcome::Aside;
         }
     }
+    let mut large = LargeSteps::new(&room);
     let mut used = 0;
-    for (unit, outcome) in units.iter().zip(&mut outcomes).rev() {
+    for (index, (unit, outcome)) in units.iter().zip(&mut outcomes).enumerate().rev() {
         if *outcome == UnitOutcome::Aside || is_summary(unit) {
             continue;
         }
         let (limit, share) = keep.measure(unit.messages, unit.tokens);
         used += share;
-        if used > limit || !room.take(unit) {
+        if used > limit {
             break;
         }
-        *outcome = UnitOutcome::Window;
+        if room.take(unit) {
+            *outcome = UnitOutcome::Window;
+            continue;
+        }
+        match large.take(conversation, situation, index, &mut room) {
+            Oversized::Shortened => *outcome = UnitOutcome::Shortened,
+            Oversized::PassedOver => {}
+            Oversized::EndsWindow => break,
+        }
     }
-    if !outcomes.contains(&UnitOutcome::Removed) {
+    let changes =
+        |outcome: &UnitOutcome| matches!(outcome, UnitOutcome::Removed | UnitOutcome::Shortened);
+    if !outcomes.iter().any(changes) {
         return Window::Everything;
     }
-    shorten_for_the_note(units, situation, &mut outcomes, &mut room);
+    shorten_for_the_note(units, situation, &mut outcomes, &mut large, &mut room);
+    large.lengthen(conversation, situation, &mut room);
     if outcomes
         .iter()
         .all(|outcome| *outcome == UnitOutcome::Removed)
     {
         return Window::Nothing;
     }
-    Window::Of(outcomes)
+    Window::Of(outcomes, large)
 }
 
 /// If the result would start with a message of the model, the host may insert a note. Removes the oldest
@@ -80,6 +97,7 @@ fn shorten_for_the_note(
     units: &[Unit],
     situation: &Situation,
     outcomes: &mut [UnitOutcome],
+    large: &mut LargeSteps,
     room: &mut FreeBudget,
 ) {
     for index in 0..units.len() {
@@ -93,7 +111,7 @@ fn shorten_for_the_note(
             return;
         }
         outcomes[index] = UnitOutcome::Removed;
-        room.release(unit);
+        large.release(units, index, room);
     }
 }
 

@@ -1,7 +1,8 @@
 //! Chooses the units to keep.
 
 use baler_strategy::{
-    Content, Conversation, FreeBudget, Situation, Traits, Unit, UnitKind, opening_note,
+    Content, Conversation, FreeBudget, LargeSteps, Oversized, Situation, Traits, Unit, UnitKind,
+    opening_note,
 };
 
 use crate::Config;
@@ -26,7 +27,7 @@ pub(crate) enum UnitOutcome {
 }
 
 impl UnitOutcome {
-    pub(crate) fn code(self) -> Option<&'static str> {
+    fn code(self) -> Option<&'static str> {
         match self {
             Self::Protected => None,
             Self::Initial => Some("initial"),
@@ -45,11 +46,21 @@ pub(crate) struct Choice {
     pub start: usize,
     /// The unit of the first message, if it is the user's and the config keeps it.
     pub initial: Option<usize>,
+    /// The kept steps that are shortened.
+    pub large: LargeSteps,
 }
 
 impl Choice {
     pub(crate) fn stays(&self, index: usize) -> bool {
         self.outcomes[index] != UnitOutcome::Removed
+    }
+
+    /// Returns the reason code of a unit.
+    pub(crate) fn code(&self, index: usize) -> Option<&'static str> {
+        match self.large.contains(index) {
+            true => Some("shortened"),
+            false => self.outcomes[index].code(),
+        }
     }
 
     /// Returns whether the result is not empty, and smaller even with the host's note.
@@ -60,6 +71,7 @@ impl Choice {
         let mut kept = units().filter(|(index, _)| self.stays(*index)).peekable();
         let is_empty = kept.peek().is_none();
         let first = kept.find(|(_, unit)| unit.kind != UnitKind::Instructions);
+        let gone = gone + self.large.saved_tokens();
         !is_empty && gone > opening_note(situation, first.map(|(_, unit)| unit))
     }
 
@@ -101,6 +113,7 @@ pub(crate) fn choose(
         start = batch.map_or(start, |batch| start.min(batch));
         start = aligned(conversation, start);
     }
+    let mut room = FreeBudget::after_protected(situation, units);
     let mut choice = Choice {
         outcomes: units
             .iter()
@@ -111,11 +124,17 @@ pub(crate) fn choose(
             .collect(),
         start,
         initial,
+        large: LargeSteps::new(&room),
     };
-    let mut room = FreeBudget::after_protected(situation, units);
-    take_what_matters_most(units, &mut choice, batch, &mut room);
-    take_recent(conversation, &mut choice, &mut room);
+    take_what_matters_most(units, &mut choice, &mut room);
+    if let Some(batch) = batch.filter(|batch| !choice.stays(*batch))
+        && take(conversation, situation, &mut choice, batch, &mut room) == Some(true)
+    {
+        choice.outcomes[batch] = UnitOutcome::Batch;
+    }
+    take_recent(conversation, situation, &mut choice, &mut room);
     shorten_for_the_note(units, situation, &mut choice, &mut room);
+    choice.large.lengthen(conversation, situation, &mut room);
     choice
 }
 
@@ -196,14 +215,8 @@ fn aligned(conversation: &Conversation<'_>, start: usize) -> usize {
         .unwrap_or(units.len())
 }
 
-/// Keeps what takes precedence over the newest part: the first request, earlier summaries and the newest
-/// calls.
-fn take_what_matters_most(
-    units: &[Unit],
-    choice: &mut Choice,
-    batch: Option<usize>,
-    room: &mut FreeBudget,
-) {
+/// Keeps what takes precedence over the newest part and the newest calls: the first request and earlier summaries.
+fn take_what_matters_most(units: &[Unit], choice: &mut Choice, room: &mut FreeBudget) {
     let mut take = |index: usize, outcome: UnitOutcome| {
         if choice.outcomes[index] == UnitOutcome::Removed && room.take(&units[index]) {
             choice.outcomes[index] = outcome;
@@ -217,21 +230,45 @@ fn take_what_matters_most(
             take(index, UnitOutcome::Summary);
         }
     }
-    if let Some(batch) = batch {
-        take(batch, UnitOutcome::Batch);
+}
+
+/// Charges a unit, shortened if it is too large. Returns whether it stays; `None` if units before it may not stay
+/// either.
+fn take(
+    conversation: &Conversation<'_>,
+    situation: &Situation,
+    choice: &mut Choice,
+    index: usize,
+    room: &mut FreeBudget,
+) -> Option<bool> {
+    if room.take(&conversation.units()[index]) {
+        return Some(true);
+    }
+    match choice.large.take(conversation, situation, index, room) {
+        Oversized::Shortened => Some(true),
+        Oversized::PassedOver => Some(false),
+        Oversized::EndsWindow => None,
     }
 }
 
 /// Keeps the newest part, newest unit first, up to the first unit that does not fit.
-fn take_recent(conversation: &Conversation<'_>, choice: &mut Choice, room: &mut FreeBudget) {
+fn take_recent(
+    conversation: &Conversation<'_>,
+    situation: &Situation,
+    choice: &mut Choice,
+    room: &mut FreeBudget,
+) {
     let units = conversation.units();
     let mut start = units.len();
     for index in (choice.start..units.len()).rev() {
         let unit = &units[index];
         match choice.outcomes[index] {
             UnitOutcome::Removed if unit.kind == UnitKind::Summary => {}
-            UnitOutcome::Removed if room.take(unit) => choice.outcomes[index] = UnitOutcome::Recent,
-            UnitOutcome::Removed => break,
+            UnitOutcome::Removed => match take(conversation, situation, choice, index, room) {
+                Some(true) => choice.outcomes[index] = UnitOutcome::Recent,
+                Some(false) => continue,
+                None => break,
+            },
             UnitOutcome::Batch => choice.outcomes[index] = UnitOutcome::Recent,
             _ => {}
         }
@@ -239,11 +276,10 @@ fn take_recent(conversation: &Conversation<'_>, choice: &mut Choice, room: &mut 
     }
     if start > choice.start {
         let begin = aligned(conversation, start);
-        let cut = choice.outcomes[start..begin].iter_mut();
-        for (outcome, unit) in cut.zip(&units[start..begin]) {
-            if *outcome == UnitOutcome::Recent {
-                *outcome = UnitOutcome::Removed;
-                room.release(unit);
+        for index in start..begin {
+            if choice.outcomes[index] == UnitOutcome::Recent {
+                choice.outcomes[index] = UnitOutcome::Removed;
+                choice.large.release(units, index, room);
             }
         }
         choice.start = begin;
@@ -267,6 +303,6 @@ fn shorten_for_the_note(
             return;
         }
         choice.outcomes[index] = UnitOutcome::Removed;
-        room.release(unit);
+        choice.large.release(units, index, room);
     }
 }

@@ -34,8 +34,14 @@ impl Strategy for Trim {
     const DESCRIPTION: &'static str =
         "Under pressure of turns or tokens, keeps the first request and the newest turns.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
-    const REASON_CODES: &'static [&'static str] =
-        &["initial", "recent", "batch", "summary", "removed"];
+    const REASON_CODES: &'static [&'static str] = &[
+        "initial",
+        "recent",
+        "batch",
+        "shortened",
+        "summary",
+        "removed",
+    ];
     const METRIC_NAMES: &'static [&'static str] = &[
         "enabled",
         "triggered",
@@ -107,10 +113,11 @@ impl Strategy for Trim {
             if *outcome != UnitOutcome::Removed {
                 builder.keep(index);
             }
-            if let Some(code) = outcome.code() {
+            if let Some(code) = choice.code(index) {
                 builder.reason(index..index + 1, code);
             }
         }
+        choice.large.add_to(&mut builder);
         let report = Report::compacted(builder.build()?);
         Ok(figures(
             report,
@@ -136,7 +143,8 @@ fn figures(
 ) -> Report {
     let units = conversation.units();
     let stays = |index| choice.is_none_or(|choice| choice.stays(index));
-    let tokens_after = costs.of_kept(stays);
+    let saved = choice.map_or(0, |choice| choice.large.saved_tokens());
+    let tokens_after = costs.of_kept(stays).saturating_sub(saved);
     let limit = config.trigger.tokens;
     let is_over = limit.is_some_and(|limit| tokens_after > u64::from(limit.get()));
     report

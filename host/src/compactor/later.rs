@@ -131,7 +131,7 @@ fn fitting<'a>(compaction: &Compaction, view: &'a Conversation, first: usize) ->
 
 /// Returns the turn of the newest step, if the request requires thinking at the start of an open loop
 /// (ANTH-5).
-fn turn_with_thinking(view: &Conversation) -> Option<u32> {
+pub(crate) fn turn_with_thinking(view: &Conversation) -> Option<u32> {
     let mut units = view.units().iter().rev();
     let newest = units.find(|unit| unit.kind == UnitKind::Step)?;
     view.envelope().wants_thinking().then_some(newest.turn)

@@ -23,7 +23,7 @@ pub enum Pressure {
     Bytes,
     /// The request has more bytes than the provider accepts.
     Body,
-    /// The request has more pictures than the provider accepts.
+    /// The request has more pictures than the provider accepts, or too large ones.
     Media,
     /// The conversation is larger than the context window.
     Window,
@@ -66,7 +66,10 @@ pub(super) fn of(
             Pressure::Window,
             options.context_window.is_some_and(|window| tokens > window),
         ),
-        (Pressure::Media, conversation.media() > limits.pictures),
+        (
+            Pressure::Media,
+            conversation.media() > limits.pictures || conversation.has_refused_pictures(),
+        ),
         (Pressure::Body, conversation.bytes() > limits.body_bytes),
         (
             Pressure::Bytes,

@@ -333,7 +333,8 @@ impl Host {
             .await;
         let is_due = match &decision {
             Decision::Compact(_) => true,
-            Decision::Wait(_) => request.required,
+            // No strategy can wait for what the provider refuses.
+            Decision::Wait(_) => request.required || conversation.has_refused_pictures(),
             Decision::HostDecides => self.is_due(conversation, request),
         };
         ShouldCompact {

@@ -1,7 +1,7 @@
-//! `native:truncate`: keeps the newest turns that fit. It cannot fail.
+//! `native:truncate`: keeps the newest turns that fit, without units that alone need most of the budget. It cannot fail.
 
 use baler_conversation::{Role, UnitKind};
-use baler_digest::shares::INSERTION_BYTES;
+use baler_digest::shares::{INSERTION_BYTES, LARGE_UNIT};
 
 use super::free_budget::FreeBudget;
 use crate::plan::{Insertion, InsertionPurpose, Piece, Placement, Plan};
@@ -14,6 +14,9 @@ const NOTE: &str = "(Earlier conversation omitted due to length)";
 /// Keeps protected units, earlier summaries, and as many of the newest turns as fit. If the newest turn alone
 /// is too large, keeps its newest steps.
 pub(crate) fn truncate(situation: &Situation) -> Report {
+    if situation.fits() {
+        return unchanged();
+    }
     let units = situation.units();
     let mut kept: Vec<bool> = (0..units.len())
         .map(|unit| situation.is_protected(unit))
@@ -37,10 +40,7 @@ pub(crate) fn truncate(situation: &Situation) -> Report {
     make_room_for_notes(situation, &mut kept, has_note.then_some(note));
     let removed = kept.iter().filter(|kept| !**kept).count();
     if removed == 0 {
-        return Report {
-            answer: Answer::Unchanged("nothing has to be removed".to_owned()),
-            metrics: Vec::new(),
-        };
+        return unchanged();
     }
     Report {
         answer: Answer::Compacted(plan(situation, &kept, has_note)),
@@ -51,11 +51,25 @@ pub(crate) fn truncate(situation: &Situation) -> Report {
     }
 }
 
-/// Keeps the newest turns that fit, or the newest steps of the newest turn if all of it does not fit.
+fn unchanged() -> Report {
+    Report {
+        answer: Answer::Unchanged("nothing has to be removed".to_owned()),
+        metrics: Vec::new(),
+    }
+}
+
+/// Keeps the newest turns that fit, or the newest steps of the newest turn if all of it does not fit. If that is due to
+/// units that alone need most of the tokens, the turn is kept without them.
 fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut free: FreeBudget) {
     let units = situation.units();
     let Some(newest) = units.last().map(|unit| unit.turn) else {
         return;
+    };
+    let large = LARGE_UNIT.of(free.tokens);
+    // Without the answer that ended it, a turn with calls would count as unfinished.
+    let is_large = |unit: &usize| {
+        let unit = &units[*unit];
+        unit.tokens > large && (unit.kind == UnitKind::User || unit.traits.calls)
     };
     let mut end = units.len();
     while end > 0 {
@@ -67,20 +81,30 @@ fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut free: FreeBud
         let open: Vec<usize> = (start..end)
             .filter(|unit| !kept[*unit] && units[*unit].kind != UnitKind::Summary)
             .collect();
-        let mut left = free;
-        if open.iter().all(|unit| left.take(&units[*unit])) {
+        let without_large: Vec<usize> = open
+            .iter()
+            .copied()
+            .filter(|unit| !is_large(unit))
+            .collect();
+        let fitting = [&open, &without_large].into_iter().find_map(|part| {
+            let mut left = free;
+            let fits = part.iter().all(|unit| left.take(&units[*unit]));
+            fits.then_some((part, left))
+        });
+        if let Some((part, left)) = fitting {
             free = left;
-            open.into_iter().for_each(|unit| kept[unit] = true);
+            part.iter().for_each(|unit| kept[*unit] = true);
             end = start;
             continue;
         }
         // A long tool loop is one turn: a part of it is better than nothing.
         if turn == newest {
             for unit in open.into_iter().rev() {
-                if !free.take(&units[unit]) {
+                if free.take(&units[unit]) {
+                    kept[unit] = true;
+                } else if !is_large(&unit) {
                     break;
                 }
-                kept[unit] = true;
             }
         }
         return;

@@ -30,6 +30,8 @@ pub(crate) struct Applied {
     pub(crate) thinking_removed: usize,
     /// Number of unseen outputs that the host shortened.
     pub(crate) shortened: usize,
+    /// Number of pictures that the host left out because the provider refuses them.
+    pub(crate) pictures_left_out: usize,
     /// The first unit that moved after later ones.
     pub(crate) first_moved: Option<usize>,
     /// Origin of each message of the new document.
@@ -109,6 +111,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         insertions,
         thinking_removed,
         shortened: shortened.len(),
+        pictures_left_out: 0,
         first_moved,
         origins,
     }
@@ -385,7 +388,7 @@ pub(crate) struct WithoutThinking {
     /// The rest of the message; `None` if it held nothing else but white space.
     pub(crate) text: Option<String>,
     /// Number of removed blocks.
-    blocks: usize,
+    pub(crate) blocks: usize,
 }
 
 /// Removes the thinking of a message; `None` if it has none.

@@ -7,7 +7,7 @@ use baler_host::{
 use proptest::prelude::{Strategy as _, any};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
-use crate::support::{host_of, made, try_compact};
+use crate::support::{assert_there, host_of, made, try_compact};
 
 /// A conversation, and what is done with it: how many messages come before each compaction, and
 /// how much of them should stay.
@@ -109,6 +109,26 @@ async fn from_a_folder_they_come_back_too() {
         let (undone, _) = live(&Life { kind, seed, chain }, &archive).await;
         assert!(undone > 1, "{}", kind.name());
     }
+}
+
+#[tokio::test]
+async fn a_picture_that_was_left_out_comes_back() {
+    let archive = Archive::in_memory();
+    // The header of a PNG of 9,000 by 16 pixels, more than the provider takes.
+    let data = "iVBORw0KGgoAAAANSUhEUgAAIygAAAAQCAIAAAAAAAAA";
+    let document = format!(
+        r#"{{"model":"claude-sonnet-4-5","messages":[{{"role":"user","content":[{{"type":"text","text":"測って"}},
+        {{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{data}"}}}}]}}]}}"#
+    );
+    let host = host_of(Kind::Anthropic, &archive);
+    let conversation = host.read(document.as_str()).expect("reads");
+    let request = Request::default().with_budget(Budget::Tokens(conversation.tokens()));
+    let compaction = host
+        .compact(&conversation, &[Strategy::truncate()], &request)
+        .await
+        .expect("it can be stored");
+    assert!(!compaction.document().contains(data));
+    assert_there(&archive, &document, &compaction).await;
 }
 
 #[tokio::test]

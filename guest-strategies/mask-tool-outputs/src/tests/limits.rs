@@ -110,3 +110,35 @@ fn unseen_outputs_stay_as_they_are() {
     }
     assert!(plans > 10, "{plans}");
 }
+
+/// The task, ten small steps, and a step that printed 10,000 tokens before the model answered.
+fn small_steps_and_a_log(log: baler_strategy::testing::Call) -> Recording {
+    let task = Recording::new().user("Pay the bills.");
+    (0..10)
+        .fold(task, |recording, n| {
+            let paid = call("pay", &n.to_string(), "paid");
+            recording.step("", [paid]).tokens(100)
+        })
+        .step("", [log])
+        .step("All are paid.", [])
+        .user("Which ones?")
+}
+
+#[test]
+fn a_huge_output_is_shortened_before_older_units_go() {
+    let log = call("log", "{}", &"ворота закрыты\n".repeat(1_500));
+    let tested = masked(&small_steps_and_a_log(log), 2_000, "");
+    assert_eq!(letters(&tested), "kkkkkkkkkkkrkk");
+    assert!(tested.fits());
+    // What the others leave of the budget is for the excerpt.
+    assert!(tested.tokens() > 1_700, "{}", tested.tokens());
+    assert_eq!(tested.count("outputs-masked"), Some(0));
+}
+
+#[test]
+fn a_huge_output_that_must_not_be_shortened_goes_alone() {
+    let log = call("log", "{}", &"ворота закрыты\n".repeat(1_500)).fixed();
+    let tested = masked(&small_steps_and_a_log(log), 2_000, "");
+    assert_eq!(letters(&tested), "kkkkkkkkkkkdkk");
+    assert!(tested.fits());
+}

@@ -194,3 +194,43 @@ fn unseen_outputs_stay_as_they_are() {
     }
     assert!(plans > 10, "{plans}");
 }
+
+/// A request, ten steps of 100 tokens, one of 10,000, and its answer; then another request.
+fn agent_with_a_log(log: baler_strategy::testing::Call) -> Recording {
+    agent(10)
+        .step("", [log])
+        .step("Fixed.", [])
+        .tokens(20)
+        .user("And the tests?")
+        .tokens(20)
+}
+
+#[test]
+fn a_huge_output_is_shortened_and_older_units_stay() {
+    let recording = agent_with_a_log(call("log", "{}", &"lock gate closed\n".repeat(2_400)));
+    let tested = trimmed_in(&recording, &recording.situation(2_000), "");
+    assert_eq!(tested.kept(), (0..14).collect::<Vec<_>>());
+    let shown = tested.render();
+    assert!(
+        shown.contains("\nrewrite 11 step\n  1.0 lock gate closed\n"),
+        "{shown}"
+    );
+    let after = tested.count("estimated-tokens-after");
+    assert!(after.is_some_and(|after| after <= 2_000), "{after:?}");
+}
+
+#[test]
+fn a_huge_output_that_must_not_be_shortened_goes_alone() {
+    let log = call("log", "{}", &"lock gate closed\n".repeat(2_400)).fixed();
+    let recording = agent_with_a_log(log);
+    let tested = trimmed_in(&recording, &recording.situation(2_000), "");
+    let kept: Vec<usize> = (0..14).filter(|unit| *unit != 11).collect();
+    assert_eq!(tested.kept(), kept);
+}
+
+#[test]
+fn newest_calls_with_a_huge_output_are_shortened() {
+    let recording = agent(10).step("", [call("log", "{}", &"lock gate closed\n".repeat(2_400))]);
+    let tested = trimmed_in(&recording, &recording.situation(2_000), "");
+    assert_eq!(tested.kept(), (0..12).collect::<Vec<_>>());
+}
