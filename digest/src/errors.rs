@@ -216,15 +216,20 @@ pub(super) fn begins_like_an_error(line: &str) -> bool {
     if is_diagnostic(line) {
         return true;
     }
-    let lower = line.trim_start().to_ascii_lowercase();
     if begins_with_error_word(line) {
-        return !lower.ends_with([',', ';']);
+        return !line.ends_with([',', ';']);
     }
+    let is_named = is_named(line);
+    // Most lines have none of the words below.
+    if !is_named && !SIGNS.are_in(line) {
+        return false;
+    }
+    let lower = line.trim_start().to_ascii_lowercase();
     if is_source(&lower) {
         return false;
     }
     // `KeyError: 'id'`, `a.rs:4:1: error: …`, `test sums ... FAILED`, `assertion failed: …`.
-    is_named(line)
+    is_named
         || [
             "error: ",
             "exception: ",
@@ -269,7 +274,7 @@ fn begins_with_error_word(line: &str) -> bool {
 /// Whether a line is an error by its first word: others only mention one somewhere.
 pub(super) fn is_error_from_its_start(line: &str) -> bool {
     let is_named_error = || {
-        let name = line.split_once(": ").map_or("", |(name, _)| name);
+        let name = before_colon(line).unwrap_or_default();
         name.ends_with("Error")
             && name
                 .bytes()
@@ -281,10 +286,7 @@ pub(super) fn is_error_from_its_start(line: &str) -> bool {
 /// Whether a line begins with the full name of a class of errors and says something of it, as traces of Python and Java end:
 /// `quay.berths.BerthNotFound: all are taken`. Logs begin with the names of other classes.
 fn is_named(line: &str) -> bool {
-    let Some((name, _)) = line.split_once(": ") else {
-        return false;
-    };
-    let Some((module, class)) = name.rsplit_once('.') else {
+    let Some((module, class)) = before_colon(line).and_then(|name| name.rsplit_once('.')) else {
         return false;
     };
     let is_word = |word: &str| {
@@ -298,6 +300,14 @@ fn is_named(line: &str) -> bool {
         && class.starts_with(|c: char| c.is_ascii_uppercase())
         && CLASSES.iter().any(|end| class.ends_with(end))
         && class.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Returns what precedes the first `: ` of a line.
+fn before_colon(line: &str) -> Option<&str> {
+    // A single sign is found faster, and most lines have none.
+    let colon = line.find(':')?;
+    let at = line[colon..].find(": ")?;
+    Some(&line[..colon + at])
 }
 
 /// What the names of classes of errors end with.

@@ -4,7 +4,7 @@
 //! budget: what the user asked and ruled, word for word; what was done, with the files, symbols and values
 //! that it was done to; what was decided and why; what failed; to-do lists and open points; and the names
 //! that came up, by where they were. The same input gives the same text. A digest that is read again
-//! continues in the same sections.
+//! continues in the same sections. Secrets in the texts are masked before anything is read of them.
 //!
 //! All lookups use trees instead of hash maps: whoever wrote the conversation chose its ids and names, and a
 //! guest has no secret key for a hash.
@@ -49,6 +49,7 @@ mod programs;
 mod quote;
 mod rules;
 mod scan;
+mod secrets;
 mod section;
 mod sentences;
 pub mod shares;
@@ -83,6 +84,7 @@ pub use programs::{
 };
 pub use quote::{own_tag, quoted};
 pub use rules::rules_in;
+pub use secrets::masked;
 pub use sentences::each_sentence;
 pub use story::{Story, after_thinking, as_summary, without_headings, without_lists};
 pub use work::Work;
@@ -135,7 +137,9 @@ impl Notes {
     /// Reads the next unit until `stop` returns true, which is asked for each part, line and sentence. After
     /// a stop the unit is incomplete, so nothing should be written.
     pub fn read_until(&mut self, stop: &dyn Fn() -> bool, parts: &[Part<'_>]) {
-        let parts = programs::separate_programs(parts);
+        let mut parts = programs::separate_programs(parts);
+        // Nothing that is written of them can then hold one, wherever it takes its words from.
+        parts.iter_mut().for_each(Part::mask_secrets);
         self.names.read(self.facts.len(), &parts, stop);
         for part in &parts {
             if stop() {
@@ -233,14 +237,15 @@ impl Notes {
     pub fn excerpt(&self, text: &str, bytes: usize, extent: Extent) -> Option<Excerpt> {
         let must = self.last_error.as_deref();
         let names = self.names.weighed(self.work());
-        excerpt::excerpt(&names, must, &part::unwrapped(text), bytes, extent)
+        let text = part::unwrapped(text);
+        excerpt::excerpt(&names, must, &masked(&text), bytes, extent)
     }
 
     /// Returns the last error of the conversation if it is a line of this text.
     #[must_use]
     pub fn last_error_in(&self, text: &str) -> Option<&str> {
         let last = self.last_error.as_deref()?;
-        errors::has_line(&part::unwrapped(text), last).then_some(last)
+        errors::has_line(&masked(&part::unwrapped(text)), last).then_some(last)
     }
 
     /// Whether the newest to-do list is in a unit that is `kept`. Others are outdated then.

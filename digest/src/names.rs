@@ -29,6 +29,10 @@ const EARLIER: &str = "earlier";
 const NAMES: usize = 100_000;
 const BYTES_PER_NAME: usize = 128;
 
+/// Most names of one text that were not known before, the first ones. One of so many is hardly used again, and each takes
+/// its time whenever names are weighed.
+const OF_TEXT: usize = 30_000;
+
 /// Number of labels from which on those of an earlier digest share one.
 const LABELS: usize = 10_000;
 
@@ -159,8 +163,9 @@ impl Names {
                 names_in_part: u32::try_from(found.len()).unwrap_or(u32::MAX),
                 ..place
             };
+            let most = self.most().min(self.names.len() + OF_TEXT);
             for name in &found {
-                self.add(name, place);
+                self.add(name, place, most);
             }
         }
     }
@@ -189,8 +194,9 @@ impl Names {
                 names_in_part: 1,
             };
             self.bytes = self.bytes.saturating_add(names.len());
+            let most = self.most();
             for name in scan::names(names) {
-                self.add(name, place);
+                self.add(name, place, most);
             }
         }
     }
@@ -204,7 +210,13 @@ impl Names {
         })
     }
 
-    fn add(&mut self, text: &str, place: Place) {
+    /// Returns the most names that there can be after what was read.
+    const fn most(&self) -> usize {
+        NAMES + self.bytes / BYTES_PER_NAME
+    }
+
+    /// Adds a name, unless it is not known and there are `most` names.
+    fn add(&mut self, text: &str, place: Place, most: usize) {
         if let Some(index) = self.index(text) {
             let name = &mut self.names[index];
             name.times += 1;
@@ -217,7 +229,7 @@ impl Names {
             }
             return;
         }
-        if self.names.len() >= NAMES + self.bytes / BYTES_PER_NAME {
+        if self.names.len() >= most {
             return;
         }
         let names = &self.names;
@@ -434,8 +446,11 @@ mod tests {
 
     /// Returns a text of 60,000 names that no other listing has, in less than [`READ`] bytes.
     fn listing(number: usize) -> String {
-        const MANY: usize = 60_000;
-        let names: Vec<String> = (number * MANY..(number + 1) * MANY)
+        listing_of(number, 60_000)
+    }
+
+    fn listing_of(number: usize, many: usize) -> String {
+        let names: Vec<String> = (number * many..(number + 1) * many)
             .map(|name| format!("n{name:06}"))
             .collect();
         names.join(" ")
@@ -480,20 +495,36 @@ mod tests {
     #[test]
     fn names_are_limited_and_known_ones_counted_further() {
         let mut names = Names::default();
-        for unit in 0..3 {
-            names.read(unit, &[output(listing(unit))], &|| false);
+        for unit in 0..18 {
+            let text = listing_of(unit, OF_TEXT);
+            names.read(unit, &[output(text)], &|| false);
         }
-        let most = NAMES + names.bytes / BYTES_PER_NAME;
-        assert!(most < 3 * 60_000, "{most}");
+        let most = names.most();
+        assert!(most < 18 * OF_TEXT, "{most}");
         assert_eq!(names.names.len(), most);
         assert_eq!(names.labels.len(), 1);
         let all = names.weighed(Work::Coding);
         assert_eq!(all.index("n000000"), Some(0));
         assert_eq!(all.index("n179999"), None);
-        names.read(3, &[output("n000000".to_owned())], &|| false);
+        names.read(18, &[output("n000000".to_owned())], &|| false);
         let first = &names.names[0];
         assert_eq!(first.times, 2);
-        assert_eq!(first.units().collect::<Vec<_>>(), [0, 3]);
+        assert_eq!(first.units().collect::<Vec<_>>(), [0, 18]);
+    }
+
+    #[test]
+    fn of_one_text_the_first_names_are_counted_and_all_that_are_known() {
+        let mut names = Names::default();
+        names.read(0, &[output("n059999".to_owned())], &|| false);
+        names.read(1, &[output(listing(0))], &|| false);
+        assert_eq!(names.names.len(), 1 + OF_TEXT);
+        assert_eq!(names.names[0].times, 2);
+        let all = names.weighed(Work::Coding);
+        assert!(all.index("n000000").is_some());
+        assert_eq!(all.index("n059998"), None);
+        // Whatever one text had, the next one has its own.
+        names.read(2, &[output("n059998".to_owned())], &|| false);
+        assert!(names.weighed(Work::Coding).index("n059998").is_some());
     }
 
     #[test]
@@ -515,6 +546,6 @@ mod tests {
             let lines = listing(unit).replace(' ', "\n");
             names.read(unit, &[Part::Summary(lines.into())], &|| false);
         }
-        assert_eq!(names.names.len(), NAMES + names.bytes / BYTES_PER_NAME);
+        assert_eq!(names.names.len(), names.most());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::secrets::masked;
 use super::text;
 
 /// A part of a unit that the digest can read.
@@ -45,6 +46,26 @@ pub enum Part<'a> {
 }
 
 impl Part<'_> {
+    /// Replaces secrets in its text.
+    pub(crate) fn mask_secrets(&mut self) {
+        let (Self::User(text)
+        | Self::Program(text)
+        | Self::Assistant { text, .. }
+        | Self::Thinking(text)
+        | Self::Call {
+            arguments: text, ..
+        }
+        | Self::Output { text, .. }
+        | Self::Summary(text)) = self;
+        let masked = match masked(text) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(masked) => Some(masked),
+        };
+        if let Some(masked) = masked {
+            *text = Cow::Owned(masked);
+        }
+    }
+
     /// Returns the same part with borrowed texts.
     pub(crate) fn borrowed(&self) -> Part<'_> {
         match self {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::{Costs, Coverage, Notes, Part, Work};
+use crate::{Costs, Coverage, Extent, Notes, Part, Work};
 
 fn count(text: &str) -> u32 {
     u32::try_from(text.len()).unwrap_or(u32::MAX) / 4 + 1
@@ -902,4 +902,57 @@ fn open_points_and_thoughts_last_for_several_rounds() {
         assert!(digest.contains("Windows port"), "{round}: {digest}");
         digest = written(Part::Summary(digest.into()), 600);
     }
+}
+
+#[test]
+fn no_entry_name_or_excerpt_has_a_secret_that_a_tool_printed() {
+    let key = "ghp_k2Jq8Wm4Zt6Rb1Xc9Vn3Lp7Hs5Df0Gy";
+    let env = format!(
+        "UPLOAD_BUCKET=plans-eu\nQUAY_TOKEN={key}\nDB_URL=postgres://app:MAST-7x_keel@db.internal:5432/app"
+    );
+    let call = |id: &'static str, command: &str| Part::Call {
+        id: id.into(),
+        name: "shell".into(),
+        arguments: format!(r#"{{"command":"{command}"}}"#).into(),
+    };
+    let output = |id: &'static str, failed: bool, text: &str| Part::Output {
+        call_id: id.into(),
+        name: "shell".into(),
+        failed,
+        text: text.to_owned().into(),
+    };
+    let upload = format!("curl -H 'Authorization: Bearer {key}' https://quay.example/job/7");
+    let error = format!("ERROR 403 Forbidden: token {key} lacks scope upload");
+    let mut notes = Notes::default();
+    notes.read(&[Part::User("Find out why the upload fails.".into())]);
+    notes.read(&[
+        call("c1", "cat deploy/.env"),
+        call("c2", &upload),
+        output("c1", false, &env),
+        output("c2", true, &error),
+    ]);
+    notes.read(&[
+        Part::Thinking(format!("I found that {key} lacks a scope, so the upload fails.").into()),
+        Part::Assistant {
+            text: format!("The token {key} lacks the scope, because it is old.").into(),
+            calls: false,
+        },
+    ]);
+    let mut costs = Costs::new(&count);
+    let digest = notes.write(&[false; 3], 4_000, 1 << 20, &mut costs).text;
+    for told in [
+        "Output: ERROR 403 Forbidden: token [secret] lacks scope upload",
+        "The token [secret] lacks the scope",
+    ] {
+        assert!(digest.contains(told), "no {told}: {digest}");
+    }
+    let excerpt = |text: &str| notes.excerpt(text, 4_000, Extent::Fill);
+    let excerpts = [excerpt(&env), excerpt(&error)].map(|excerpt| excerpt.expect("has lines").text);
+    let written = format!("{digest}\n{}", excerpts.join("\n"));
+    assert!(written.contains("UPLOAD_BUCKET"), "{written}");
+    for secret in [&key[4..14], "MAST-7x"] {
+        assert!(!written.contains(secret), "{secret}: {written}");
+    }
+    let last = "ERROR 403 Forbidden: token [secret] lacks scope upload";
+    assert_eq!(notes.last_error_in(&error), Some(last));
 }

@@ -1,9 +1,10 @@
 //! Stack traces: which of their lines are about libraries.
 
 use super::errors;
+use super::signs::Signs;
 
-/// Parts of paths of files that belong to libraries, or to the language itself.
-const LIBRARIES: [&str; 11] = [
+/// Parts of paths of files that belong to libraries, or to the language itself. They are looked for in each name.
+static LIBRARIES: Signs<11> = Signs::new([
     "/site-packages/",
     "/dist-packages/",
     "/lib/python3.",
@@ -15,7 +16,7 @@ const LIBRARIES: [&str; 11] = [
     "/library/core/src/",
     "/lib/ruby/",
     "/bundle/ruby/",
-];
+]);
 
 /// What the lines of frames begin with: of Python, of JavaScript and Rust, and of Ruby.
 const FRAMES: [&str; 3] = ["File \"", "at ", "from /"];
@@ -70,7 +71,7 @@ fn is_frame(line: &str) -> bool {
 
 /// Whether a path, or a line with one, is of a file of a library.
 pub(super) fn is_of_library(frame: &str) -> bool {
-    LIBRARIES.iter().any(|library| frame.contains(library))
+    LIBRARIES.are_in(frame)
 }
 
 #[cfg(test)]

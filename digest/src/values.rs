@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::secrets::says_secret;
 use super::text;
 
 /// Outputs of more bytes are listings, which are not worth the time to read them.
@@ -22,9 +23,6 @@ const OF_KEY: usize = 40;
 /// Digits of a small number, and most of them of one key.
 const SMALL: usize = 3;
 const OF_SMALL: usize = 3;
-
-/// Parts of names whose values are secret.
-const SECRET: [&str; 4] = ["password", "secret", "token", "api_key"];
 
 /// Returns lines of `key=value` of an output, those with ids first. `source`: the file or the tool.
 pub(super) fn lines(source: &str, output: &str) -> Vec<String> {
@@ -144,12 +142,7 @@ fn collect<'v>(key: Key<'v>, value: &'v Value, found: &mut Vec<(Key<'v>, Vec<Str
 
 fn add<'v>(key: Key<'v>, text: &str, found: &mut Vec<(Key<'v>, Vec<String>)>) {
     let text = text.trim();
-    let lower = key.name.to_ascii_lowercase();
-    if text.is_empty()
-        || text.len() > VALUE
-        || text.contains('\n')
-        || SECRET.iter().any(|secret| lower.contains(secret))
-    {
+    if text.is_empty() || text.len() > VALUE || text.contains('\n') || says_secret(key.name) {
         return;
     }
     if let Some((_, values)) = found.iter_mut().find(|(known, _)| *known == key) {

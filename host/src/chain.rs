@@ -15,6 +15,7 @@ use crate::host::Host;
 use crate::metrics;
 use crate::pictures;
 use crate::plan::Plan;
+use crate::quarantine::Asked;
 use crate::receipt::{Attempt, AttemptResult, Unchanged};
 use crate::record::Record;
 use crate::repeat;
@@ -234,7 +235,8 @@ impl Host {
         };
         let runner = strategy.runner();
         let key = runner.fault_key();
-        if key.is_some_and(|key| !self.quarantine.admits(key, Instant::now())) {
+        let asked = key.map(|key| Asked::of(key, &situation.conversation));
+        if asked.is_some_and(|asked| !self.quarantine.admits(&asked, Instant::now())) {
             attempt.result = AttemptResult::Quarantined;
             return AttemptEnd::NoResult;
         }
@@ -252,11 +254,12 @@ impl Host {
         let outcome = call.result.and_then(|report| {
             check_report(report, strategy, declared.as_ref(), situation, attempt)
         });
-        if let Some(key) = key
+        if let Some((key, asked)) = key.zip(asked)
             && (outcome.is_ok() || faulted.insert(*key))
         {
             let failure = outcome.as_ref().err();
-            self.quarantine.record_call(key, failure, call.has_started);
+            self.quarantine
+                .record_call(&asked, failure, call.has_started);
         }
         match outcome {
             Ok(Some(accepted)) => {

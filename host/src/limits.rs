@@ -128,7 +128,9 @@ impl Limits {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum CountedFaults {
-    /// All faults. For a host whose conversations all come from one owner.
+    /// All faults. One that the conversation may have caused counts for that conversation, and for all others only
+    /// once: they are affected when so many conversations had one with no success between them. For a host whose
+    /// conversations all come from one owner.
     #[default]
     All,
     /// Only faults that no conversation and no request can cause: a component fails while it starts, before
@@ -165,7 +167,8 @@ pub struct EngineLimits {
     /// Bytes of compiled code in the state folder. Code that was not used for the longest time makes room for new
     /// code.
     pub cache_bytes: u64,
-    /// Number of faults within [`EngineLimits::fault_window`] that put a strategy in quarantine.
+    /// Number of faults within [`EngineLimits::fault_window`] that put a strategy in quarantine: for the
+    /// conversation that had them, or for all if they were of as many conversations.
     pub faults: u32,
     /// Faults that count towards the quarantine.
     pub counted_faults: CountedFaults,

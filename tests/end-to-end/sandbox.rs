@@ -323,6 +323,41 @@ async fn component_that_keeps_faulting_is_quarantined_and_the_chain_goes_on_at_o
 }
 
 #[tokio::test]
+async fn one_conversation_cannot_quarantine_a_component_for_another() {
+    let host = host_with(|builder| builder);
+    // It faults for each, so three of them quarantine it for all.
+    let guest = host
+        .load("panics", hostile::PANIC.wasm)
+        .await
+        .expect("loads");
+    let about = |sheet: &str| chat().replace("the tariff tables;", sheet);
+    let grown = about("tide").replace(
+        r#""Now run the whole suite, please.""#,
+        r#""Now run it, and the linter.""#,
+    );
+    assert_ne!(grown, about("tide"));
+    for (document, is_run) in [
+        (about("tide"), true),
+        (about("tide"), true),
+        (grown.clone(), true),
+        (about("tide"), false),
+        (grown, false),
+        (about("関税"), true),
+        (about("harbour"), true),
+        (about("pier"), false),
+    ] {
+        let conversation = read(&host, &document);
+        let compaction = host
+            .compact(&conversation, std::slice::from_ref(&guest), &half())
+            .await
+            .expect("no archive that could fail");
+        let result = &compaction.receipt().attempts[0].result;
+        let has_run = matches!(result, AttemptResult::Fault { .. });
+        assert_eq!(has_run, is_run, "{result:?}: {document}");
+    }
+}
+
+#[tokio::test]
 async fn shared_host_quarantines_only_components_that_cannot_start() {
     for (guest, rests) in [(hostile::PANIC, false), (hostile::PANIC_IN_START, true)] {
         let host = host_with(|builder| {

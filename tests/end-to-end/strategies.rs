@@ -296,6 +296,53 @@ async fn tiered_cuts_outputs_of_many_megabytes() {
     }
 }
 
+/// A host that lives long would otherwise put it in quarantine for what one tool printed.
+#[tokio::test]
+async fn tiered_has_fuel_for_one_output_full_of_names() {
+    let number = |place: u64| place.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let kinds: [&dyn Fn(u64) -> String; 5] = [
+        &|place| format!("{:016x} ", number(place)),
+        &|place| format!("{}\n", number(place)),
+        &|place| format!("berth_{}=tide_{place}\n", number(place) >> 40),
+        &|place| {
+            format!(
+                "https://quay.example/ferry/{:x}/{place}.html\n",
+                number(place)
+            )
+        },
+        &|place| format!("src/port/berth_{place}/tide_{:x}.rs\n", number(place) >> 32),
+    ];
+    // It is fuel that must do; how long it takes depends on what else the machine does.
+    let limits = Limits::default().with_time(Duration::from_secs(60));
+    let tiered = bundled(host(), "tiered").await.with_limits(limits);
+    for (kind, line) in kinds.into_iter().enumerate() {
+        for (bytes, percent) in [(600_000, 40.0), (1_100_000, 4.0)] {
+            let mut text = String::new();
+            for place in 0.. {
+                if text.len() >= bytes {
+                    break;
+                }
+                text.push_str(&line(place));
+            }
+            let document = json!({"model": "gpt-5", "messages": [
+                {"role": "user", "content": "Which berths are free? 空きは?"},
+                step(&call("c", "list", &json!({"harbour": "north"}))),
+                output("c", &text),
+                step(&call("d", "shell", &json!({"command": "date"}))),
+                output("d", "09:41"),
+                {"role": "user", "content": "Go on."},
+            ]});
+            let conversation = read(host(), &document.to_string());
+            // It asserts that nothing fell back.
+            let compaction = compacted_by(&tiered, &conversation, &share(percent / 100.0)).await;
+            let fuel = compaction.receipt().attempts[0].usage.fuel;
+            let fuel = fuel.expect("it ended by itself");
+            // A quarter is to spare.
+            assert!(fuel < limits.fuel / 4 * 3, "{kind}, {bytes}: {fuel}");
+        }
+    }
+}
+
 /// The host escapes what looks like a mark of its own, and a text must not grow by that beyond
 /// what it was counted with.
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Reads the unprotected units once.
 
-use baler_digest::{ByAuthor, by_author};
+use baler_digest::{ByAuthor, by_author, masked};
 use baler_strategy::{Content, Conversation, Message, Part, PartTraits, Role, UnitKind};
 
 use crate::limits::{Limits, cut};
@@ -33,7 +33,8 @@ impl Material {
             if run[0].is_protected() {
                 continue;
             }
-            for (index, messages) in conversation.read(range) {
+            for (index, mut messages) in conversation.read(range) {
+                messages.iter_mut().for_each(mask_secrets);
                 material.add(index, conversation.units()[index].kind, &messages, limits);
             }
         }
@@ -89,6 +90,19 @@ impl Material {
         let says = text.is_some();
         self.said.extend(text.map(|text| (index, text)));
         says
+    }
+}
+
+/// Replaces secrets in a message, of which the text must not show any. Arguments stay JSON.
+fn mask_secrets(message: &mut Message) {
+    for part in &mut message.parts {
+        let text = match &mut part.content {
+            Content::Text(text) | Content::Thinking(text) => text,
+            Content::Call(call) => &mut call.arguments,
+            Content::Output(output) => &mut output.text,
+            Content::Media(_) | Content::Opaque(_) => continue,
+        };
+        *text = masked(text).into_owned();
     }
 }
 

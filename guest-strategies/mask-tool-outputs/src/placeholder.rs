@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use baler_digest::masked;
 use baler_strategy::ToolOutput;
 
 const FIRST_LINE: usize = 80;
@@ -29,20 +30,17 @@ pub(crate) fn placeholder(
         "" => text.push_str("a tool"),
         name => text.push_str(name),
     }
+    let own = masked(&output.text);
     let lines = output.text.lines().count();
     let plural = if lines == 1 { "" } else { "s" };
     let _ = write!(text, " left out: {tokens} tokens, {lines} line{plural}");
     if detail == Detail::Lines
-        && let Some(line) = output
-            .text
-            .lines()
-            .map(str::trim)
-            .find(|line| !line.is_empty())
+        && let Some(line) = own.lines().map(str::trim).find(|line| !line.is_empty())
     {
         let _ = write!(text, ", first line: \"{}\"", bounded(line, FIRST_LINE));
     }
     if output.failed
-        && let Some(line) = error_line(&output.text)
+        && let Some(line) = error_line(&own)
     {
         let _ = write!(text, ", it failed: \"{}\"", bounded(line, ERROR_LINE));
     }
@@ -140,6 +138,17 @@ mod tests {
         assert!(
             placeholder(&output("sh", true, "a\nexit 1\n\n"), 9, None, Detail::Error)
                 .ends_with(", it failed: \"exit 1\"]")
+        );
+    }
+
+    #[test]
+    fn no_secret_is_repeated() {
+        let key = "ghp_k2Jq8Wm4Zt6Rb1Xc9Vn3Lp7Hs5Df0Gy";
+        let output = output("env", true, &format!("A={key}\nerror: bad token {key}"));
+        assert_eq!(
+            placeholder(&output, 9, None, Detail::Lines),
+            "[output of env left out: 9 tokens, 2 lines, first line: \"A=[secret]\", \
+             it failed: \"error: bad token [secret]\"]"
         );
     }
 

@@ -1,10 +1,11 @@
 //! Reads the summaries of earlier compactions.
 
+use baler_digest::masked;
 use baler_strategy::{Content, Conversation};
 
 use crate::without_frame;
 
-/// Returns the texts of these summary units, oldest first, without header and tags. `None` if they have no
+/// Returns the texts of these summary units, oldest first, without header, tags and secrets. `None` if they have no
 /// text.
 pub fn earlier_summaries(
     conversation: &Conversation<'_>,
@@ -19,7 +20,7 @@ pub fn earlier_summaries(
             .flat_map(|message| message.parts)
         {
             if let Content::Text(text) = part.content {
-                texts.push(without_frame(&text, header).to_owned());
+                texts.push(masked(without_frame(&text, header)).into_owned());
             }
         }
     }

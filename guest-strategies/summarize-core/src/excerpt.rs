@@ -1,16 +1,21 @@
 //! Shortens texts that are too long for a transcript.
 
+use baler_digest::masked;
+
 /// Returns the start and the end of a text of more than `limit` characters, with the number of omitted
-/// characters between them. The end gets a third, because errors are usually there.
+/// characters between them. The end gets a third, because errors are usually there. No secret stays, since the
+/// model would repeat it.
 pub(crate) fn excerpt(text: &str, limit: usize) -> String {
+    // First, because half of a secret would not be known as one.
+    let text = masked(text);
     // A character has at least one byte, so short texts need no counting.
     let length = if text.len() <= limit {
-        return text.to_owned();
+        return text.into_owned();
     } else {
         text.chars().count()
     };
     if length <= limit {
-        return text.to_owned();
+        return text.into_owned();
     }
     let tail = limit / 3;
     let end = |characters: usize| {
@@ -39,6 +44,17 @@ mod tests {
             "first ---- … [96 characters left out] … last"
         );
         assert_eq!(excerpt(&text, 111), text);
+    }
+
+    #[test]
+    fn no_part_of_a_secret_stays() {
+        let key = "ghp_k2Jq8Wm4Zt6Rb1Xc9Vn3Lp7Hs5Df0Gy";
+        let text = format!("{}{key} {}", "a ".repeat(20), "b ".repeat(20));
+        for limit in (10..text.len() + 2).step_by(3) {
+            let shown = excerpt(&text, limit);
+            assert!(!shown.contains("k2J") && !shown.contains("0Gy"), "{shown}");
+        }
+        assert!(excerpt(&text, text.len()).contains("a [secret] b"));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::gate::Gate;
 use crate::limits::EngineLimits;
 use crate::model::ModelGrant;
 use crate::project::{Permit, Project};
-use crate::quarantine::Quarantine;
+use crate::quarantine::{Asked, Quarantine};
 use crate::receipt::{Attempt, AttemptResult};
 use crate::report::{Decision, Introspection};
 use crate::request::Request;
@@ -360,7 +360,8 @@ impl Host {
             attempt.result = AttemptResult::Accepted;
             return Decision::HostDecides;
         };
-        if !self.quarantine.admits(key, Instant::now()) {
+        let asked = Asked::of(key, conversation);
+        if !self.quarantine.admits(&asked, Instant::now()) {
             attempt.result = AttemptResult::Quarantined;
             return Decision::HostDecides;
         }
@@ -368,7 +369,8 @@ impl Host {
         let call = runner.should_compact(strategy.terms(), &situation).await;
         attempt.record_usage(call.usage, request.free_text_in_receipt);
         let failure = call.result.as_ref().err();
-        self.quarantine.record_call(key, failure, call.has_started);
+        self.quarantine
+            .record_call(&asked, failure, call.has_started);
         attempt.record_decision(call.result, request.free_text_in_receipt)
     }
 

@@ -24,6 +24,38 @@ fn the_text_joins_the_task_behind_the_instructions() {
     assert_eq!(inserted.purpose, Purpose::Summary);
 }
 
+#[test]
+fn no_line_of_the_text_has_a_secret() {
+    let key = "ghp_k2Jq8Wm4Zt6Rb1Xc9Vn3Lp7Hs5Df0Gy";
+    let printed = format!("QUAY_TOKEN={key}");
+    let recording = Recording::new()
+        .user("Find X")
+        .user(&format!("港の鍵は {key} です。"))
+        .step(
+            "I look.",
+            [
+                call("env", &format!(r#"{{"token":"{key}"}}"#), &printed),
+                call("println", "{}", &printed),
+            ],
+        )
+        .tokens(1000)
+        .step("", [failed("login", r#"{"q":"b"}"#, &format!("bad {key}"))])
+        .tokens(1000)
+        .user("Go on.");
+    let config = r#"{"keep-recent-turns":0,"result-excerpts":30}"#;
+    let tested = coalesced(&recording, PLENTY, config);
+    let text = text(&tested);
+    assert!(!text.contains(&key[..8]), "{text}");
+    for shown in [
+        "鍵は [secret] です",
+        r#"env({:token "[secret]"})"#,
+        "=> QUAY_TOKEN=[secret]",
+        "Error: bad [secret]",
+    ] {
+        assert!(text.contains(shown), "no {shown}: {text}");
+    }
+}
+
 /// S5, S7, L5, PT-3, PT-6
 #[test]
 fn without_turns_of_the_program_the_steps_are_the_turns() {

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use baler_digest::{
-    EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN, by_author, indented, on_one_line, one_word, quoted,
+    EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN, by_author, indented, masked, on_one_line, one_word,
+    quoted,
 };
 
 use baler_conversation::message::{Content, Media, Message, Part};
@@ -265,10 +266,12 @@ fn placeholder(media: &Media) -> String {
     }
 }
 
-/// Returns the text; if it is too long, its beginning and its end.
+/// Returns the text without secrets, which a summary must not learn; if it is too long, its beginning and its end.
 fn bounded(text: &str, bytes: usize) -> Cow<'_, str> {
+    // Half of a secret would not be known as one.
+    let text = masked(text);
     if text.len() <= bytes {
-        return Cow::Borrowed(text);
+        return text;
     }
     let head = text.floor_char_boundary(bytes / 3 * 2);
     let tail = text.ceil_char_boundary(text.len() - bytes / 3);
@@ -431,6 +434,27 @@ mod tests {
             let expected = format!("<conversation>\n{expected}\n</conversation>");
             assert!(prompt.contains(&expected), "{prompt}");
         }
+    }
+
+    #[test]
+    fn no_text_of_a_transcript_has_a_secret() {
+        let key = "ghp_k2Jq8Wm4Zt6Rb1Xc9Vn3Lp7Hs5Df0Gy";
+        let quotes = format!("港の鍵は {key} です。");
+        let summary = written(Purpose::Summary, Site::User, &quotes);
+        // The cut in the middle of an output must not leave half of one.
+        let long = format!("{}{key}{}", "a ".repeat(660), "b ".repeat(900));
+        let header = format!(r#"{{"command":"curl -H 'Authorization: Bearer {key}'"}}"#);
+        let messages = [
+            said("user", json!(quotes)),
+            said("user", json!(summary)),
+            said("assistant", json!(quotes)),
+            called("shell", &header, &quotes),
+            called("shell", "{}", &long),
+        ];
+        let prompt = transcript(&host(), &messages.concat());
+        assert_eq!(prompt.matches("[secret]").count(), 6, "{prompt}");
+        assert!(!prompt.contains(&key[..12]), "{prompt}");
+        assert!(!prompt.contains(&key[key.len() - 12..]), "{prompt}");
     }
 
     #[test]
