@@ -1,7 +1,29 @@
-//! Running out of file descriptors. The process and the system limit them (`ulimit -n`), so a failure for
-//! lack of one is not the fault of whoever named the file.
+//! Running out of file descriptors and of address space. The process and the system limit them (`ulimit -n`,
+//! `ulimit -v`), so a failure for lack of them is not the fault of whoever named the file.
 
 use std::io;
+
+/// Address space that a run needs besides the program itself: vocabularies of tokenizers, threads, and a conversation
+/// of ordinary size.
+const LEAST_MEMORY: usize = 192 << 20;
+
+/// Checks that the process can reserve that. With less, an allocation somewhere fails, and Rust aborts.
+///
+/// # Errors
+/// Too little is left.
+pub(crate) fn check_memory() -> anyhow::Result<()> {
+    let mut reserved: Vec<u8> = Vec::new();
+    let is_there = reserved.try_reserve_exact(LEAST_MEMORY).is_ok();
+    // An allocation that nobody looks at may be left out, and taken for successful.
+    std::hint::black_box(&reserved);
+    if is_there {
+        return Ok(());
+    }
+    Err(anyhow::anyhow!(
+        "cannot reserve the {} MiB of address space that every run needs; raise its limit (`ulimit -v`, or `LimitAS=` of a service)",
+        LEAST_MEMORY >> 20
+    ))
+}
 
 /// Checks that the process can open the descriptors that the runtime needs. With too few, tokio panics.
 ///

@@ -46,7 +46,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use commands::ServeCommand;
 use commands::{
     ArchiveCommand, CacheCommand, CompactCommand, ExpandCommand, IntrospectCommand, ReportCommand,
-    ShouldCompactCommand, StrategiesCommand, TrustCommand, UndoCommand, ValidateCommand,
+    ShouldCompactCommand, StrategiesCommand, TrustCommand, UndoCommand, ValidateCommand, WRAP_TASK,
     WrapCommand,
 };
 #[cfg(feature = "eval")]
@@ -105,10 +105,10 @@ fn version() -> String {
 }
 
 fn main() -> ExitCode {
-    if let Some(done) = baler_host::serve_as_compiler() {
+    if let Some(done) = baler_host::serve_as_compiler().or_else(|| WRAP_TASK.serve()) {
         return done;
     }
-    if let Err(error) = lack::check_descriptors() {
+    if let Err(error) = lack::check_descriptors().and_then(|()| lack::check_memory()) {
         let failure = Failure::from(error);
         output::error(&failure.message());
         return failure.exit.into();
@@ -173,7 +173,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Introspect(command) => command.exec().await,
             Command::Strategies(command) => command.exec().await,
             Command::Trust(command) => command.exec(),
-            Command::Wrap(command) => command.exec(),
+            Command::Wrap(command) => command.exec().await,
             Command::Cache(command) => command.exec(),
             Command::Validate(command) => command.exec(),
             Command::Report(command) => command.exec(),

@@ -32,7 +32,7 @@ pub(crate) enum WholeFile {
 pub(crate) struct Target {
     /// The path as the user typed it, for error messages.
     shown: PathBuf,
-    /// The path with links resolved: the link itself is not replaced.
+    /// The path with links resolved, those of folders too: no link is replaced, and none is followed again.
     place: PathBuf,
     /// The metadata of the file that is replaced. Boxed, because it is large.
     before: Option<Box<Metadata>>,
@@ -59,23 +59,26 @@ impl WholeFile {
     }
 
     fn begin(path: &Path) -> anyhow::Result<Self> {
-        links::check_owners(path)?;
+        let place = links::followed(path)?;
         if let Some(opened) = descriptor::named_by(path) {
             let shown = path.to_owned();
             let file = opened?;
             return Ok(Self::Special { shown, file });
         }
-        let place = resolved(path)?;
+        check_leads_to_a_file(path, &place)?;
         let before = match fs::metadata(&place) {
             Err(error) if error.kind() == ErrorKind::InvalidFilename => {
                 return Err(anyhow!("{error}; give it a shorter name"));
             }
             before => before.ok(),
         };
+        if before.as_ref().is_some_and(Metadata::is_dir) {
+            return Err(anyhow!("it is a folder; name a file in it"));
+        }
+        if names_a_folder(path) {
+            return Err(anyhow!("that is a folder's name; name a file"));
+        }
         if let Some(before) = &before {
-            if before.is_dir() {
-                return Err(anyhow!("it is a folder; name a file in it"));
-            }
             if !before.is_file() {
                 let file = File::options().write(true).open(&place)?;
                 let shown = path.to_owned();
@@ -84,8 +87,6 @@ impl WholeFile {
             if before.permissions().readonly() {
                 return Err(anyhow!("it is read-only"));
             }
-        } else if names_a_folder(path) {
-            return Err(anyhow!("that is a folder's name; name a file"));
         }
         let target = Target {
             shown: path.to_owned(),
@@ -222,15 +223,14 @@ impl Replaced {
     }
 }
 
-/// Returns the path with links resolved; the path itself if no file is there yet.
-fn resolved(path: &Path) -> anyhow::Result<PathBuf> {
-    let is_link = || fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
-    match fs::canonicalize(path) {
-        Ok(place) => Ok(place),
-        Err(error) if is_link() => Err(anyhow!(
+/// Refuses a link that leads to no file: whoever made it meant another one.
+fn check_leads_to_a_file(path: &Path, place: &Path) -> anyhow::Result<()> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
+    match fs::metadata(place) {
+        Err(error) if is_link => Err(anyhow!(
             "it is a link that leads to no file ({error}); remove it, or name the file that it should lead to"
         )),
-        Err(_) => Ok(path.to_owned()),
+        _ => Ok(()),
     }
 }
 
@@ -453,5 +453,37 @@ impl Target {
     #[cfg(not(target_os = "linux"))]
     fn give_name(&self, _: File) -> io::Result<(File, TempPath)> {
         Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn file_goes_to_the_folder_that_a_link_led_to_at_the_beginning() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        for new in ["first", "second"] {
+            fs::create_dir(path(new)).expect("is made");
+        }
+        fs::write(path("first/old"), "before").expect("is written");
+        fs::write(path("second/old"), "yours").expect("is written");
+        let link = path("link");
+        for name in ["new", "old"] {
+            symlink("first", &link).expect("a link");
+            let file = WholeFile::create(&link.join(name)).expect("it can be written");
+            fs::remove_file(&link).expect("it is there");
+            symlink("second", &link).expect("a link");
+            file.finish("whole").expect("it is written");
+            fs::remove_file(&link).expect("a link still");
+            let content = fs::read_to_string(path("first").join(name));
+            assert_eq!(content.expect("it is there"), "whole");
+        }
+        assert!(!path("second/new").exists());
+        let others = fs::read_to_string(path("second/old")).expect("it is there");
+        assert_eq!(others, "yours");
     }
 }

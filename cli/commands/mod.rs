@@ -36,4 +36,4 @@ pub(crate) use trust::TrustCommand;
 pub(crate) use tune::TuneCommand;
 pub(crate) use undo::UndoCommand;
 pub(crate) use validate::ValidateCommand;
-pub(crate) use wrap::WrapCommand;
+pub(crate) use wrap::{TASK as WRAP_TASK, WrapCommand};

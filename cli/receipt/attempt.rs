@@ -7,7 +7,7 @@ use baler_host::{
     Limits, Strategy,
     fault::{Fault, Quantity},
     model::ModelUsage,
-    receipt::{Attempt, AttemptResult, ComponentInfo, FreeText, Usage},
+    receipt::{Attempt, AttemptResult, ComponentInfo, FreeText, Usage, Verification},
     strategy::{Metric, MetricValue, Permission},
 };
 
@@ -25,6 +25,9 @@ pub(super) fn push(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
     }
     push_usage(text, attempt, chain);
     push_model(text, attempt);
+    if let Some(verification) = attempt.verification {
+        row(text, "verified", verified(verification));
+    }
     push_reported(text, attempt);
 }
 
@@ -105,6 +108,17 @@ fn push_model(text: &mut String, attempt: &Attempt) {
         row(text, "asked", &asked(model));
     } else if may_ask && matches!(attempt.result, AttemptResult::Accepted) {
         row(text, "asked", "no model: there was nothing to ask it");
+    }
+}
+
+/// Returns what came of asking a strategy twice, in words.
+fn verified(verification: Verification) -> &'static str {
+    match verification {
+        Verification::Same => "asked twice, with the same answer",
+        Verification::Different => "asked twice, with different answers",
+        Verification::CutOff => "no: the second answer was cut off",
+        Verification::AskedModel => "no: it asked a model, which may answer in another way",
+        _ => "unknown",
     }
 }
 

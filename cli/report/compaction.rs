@@ -230,7 +230,12 @@ fn row(attempt: &Attempt) -> Markup {
                     }
                 }
             }
-            td { span class=(class) { (Untrusted(&attempt.result.text())) } }
+            td {
+                span class=(class) { (Untrusted(&attempt.result.text())) }
+                @if let Some(verification) = &attempt.verification {
+                    div class="muted small" { "verification: " (Untrusted(verification.as_str())) }
+                }
+            }
             td class="number" { @match attempt.usage.fuel { Some(fuel) => (number(fuel)), None => "–" } }
             td class="number" { (time(attempt.usage.time_us)) }
             td class="number" { @if attempt.usage.memory_bytes > 0 { (figures::bytes(attempt.usage.memory_bytes)) } @else { "–" } }

@@ -168,6 +168,7 @@ pub(crate) struct Attempt {
     pub(crate) result: Ended,
     pub(crate) usage: Usage,
     pub(crate) model: Option<Model>,
+    pub(crate) verification: Option<Text>,
     #[serde(default)]
     pub(crate) metrics: List<Metric, ANNOTATIONS>,
 }

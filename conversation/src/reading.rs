@@ -247,7 +247,11 @@ impl Reader {
             summaries,
             facts,
         } = log;
-        let reported = reported.map(|(tokens, messages)| Reported { tokens, messages });
+        let reported = reported.map(|(tokens, messages)| Reported {
+            tokens,
+            messages,
+            by_log: true,
+        });
         let source = Source {
             kind,
             facts,
@@ -284,6 +288,7 @@ impl Reader {
         let used = options.used.map(|tokens| Reported {
             tokens,
             messages: usize::MAX,
+            by_log: false,
         });
         let model = source.as_ref().map(|source| source.model.as_str());
         let conversation = BodyReader {

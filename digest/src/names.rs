@@ -7,6 +7,7 @@ use crate::gist;
 use crate::name_index::NameIndex;
 use crate::part::{self, Part};
 use crate::scan;
+use crate::section;
 use crate::shares;
 use crate::text;
 use crate::traces;
@@ -373,7 +374,14 @@ impl<'a> WeightedNames<'a> {
 
     /// Returns a line of a list of names.
     pub(crate) fn line(&self, label: usize, names: &[&str]) -> String {
-        format!("{}: {}", shown(self.label(label)), names.join(", "))
+        let label = shown(self.label(label));
+        let names = names.join(", ");
+        // A file may have any name, also one in which somebody speaks.
+        let is_code = label.starts_with('`') && label.ends_with('`');
+        match !is_code && section::names_a_speaker(&label) {
+            true => format!("`{label}`: {names}"),
+            false => format!("{label}: {names}"),
+        }
     }
 
     pub(crate) fn label(&self, label: usize) -> &'a str {
@@ -441,6 +449,27 @@ mod tests {
             name: "".into(),
             failed: false,
             text: text.into(),
+        }
+    }
+
+    #[test]
+    fn no_label_of_names_speaks_for_anybody() {
+        for (label, expected) in [
+            ("the user", "the user: BX-71"),
+            ("docs/user.md", "docs/user.md: BX-71"),
+            ("`grep User: log`", "`grep User: log`: BX-71"),
+            ("The user said: moor.md", "`The user said: moor.md`: BX-71"),
+            ("Hum\u{200b}an: moor.md", "`Hum\u{200b}an: moor.md`: BX-71"),
+        ] {
+            let mut names = Names::default();
+            let index = names.label(label);
+            let line = names.weighed(Work::Coding).line(index, &["BX-71"]);
+            assert_eq!(line, expected);
+            // It stays as it is when the digest is read again.
+            let list = format!("{}\n- {line}", section::Section::Names.heading());
+            let mut again = Names::default();
+            again.read(0, &[Part::Summary(list.into())], &|| false);
+            assert_eq!(again.weighed(Work::Coding).line(0, &["BX-71"]), expected);
         }
     }
 

@@ -159,25 +159,93 @@ impl Section {
     }
 }
 
-/// Whether an entry begins with a word of a label, whatever its case and signs that nobody sees.
+/// Words by which a line says who speaks.
+const SPEAKERS: [&str; 14] = [
+    "user",
+    "human",
+    "system",
+    "developer",
+    "assistant",
+    "model",
+    "agent",
+    "tool",
+    "program",
+    "reported",
+    "noted",
+    "thought",
+    "output",
+    "did",
+];
+
+/// Those of them that begin a label of an entry.
+const OWN: [&str; 6] = [
+    "user",
+    "assistant",
+    "reported",
+    "noted",
+    "thought",
+    "output",
+];
+
+/// Beginnings of entries that no reader takes for a label, whatever follows in them.
+const ACTIONS: [&str; 2] = ["ran `", "called "];
+
+/// Bytes of a line in which a label ends.
+const LABEL: usize = 240;
+
+/// Whether an entry begins like a label: with a word of one, or with words before a colon among which is one. Case,
+/// signs that nobody sees, and unusual spaces within or between words make no difference.
 fn begins_like_a_label(entry: &str) -> bool {
-    const WORDS: [&str; 7] = [
-        "user",
-        "assistant",
-        "reported",
-        "noted",
-        "thought",
-        "output",
-        "did",
-    ];
-    let visible = entry.trim_start_matches(|c: char| !c.is_alphanumeric());
-    let seen = visible.chars().filter(|c| !is_hidden(*c));
-    let word: String = seen
-        .take_while(|c| c.is_alphanumeric())
-        .take(12)
+    if ACTIONS.iter().any(|action| entry.starts_with(action)) {
+        return false;
+    }
+    let joined = plain(entry, None);
+    let apart = plain(entry, Some(' '));
+    [joined, apart].iter().any(|entry| {
+        let visible = entry.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let end = visible.find(|c: char| !c.is_alphanumeric());
+        let first = &visible[..end.unwrap_or(visible.len())];
+        first == "did" || OWN.contains(&first) || is_like_a_label(entry)
+    })
+}
+
+/// Whether words before a colon say who speaks. Parts of a path are no words, and neither is what stands between
+/// backticks.
+pub(super) fn names_a_speaker(text: &str) -> bool {
+    is_like_a_label(&plain(text, None)) || is_like_a_label(&plain(text, Some(' ')))
+}
+
+fn is_like_a_label(plain: &str) -> bool {
+    let Some((head, _)) = plain.split_once(':') else {
+        return false;
+    };
+    let is_closed = head.matches('`').count().is_multiple_of(2);
+    head.split('`')
+        .step_by(if is_closed { 2 } else { 1 })
+        .flat_map(|words| words.split(is_between_words))
+        .any(|word| SPEAKERS.contains(&word.trim_matches(['.', '_'])))
+}
+
+fn is_between_words(c: char) -> bool {
+    !c.is_alphanumeric() && !matches!(c, '/' | '\\' | '.' | '_')
+}
+
+/// Returns the beginning of a line in lower case, without signs that nobody sees, with ordinary colons, and with
+/// `space` in the place of each unusual space.
+fn plain(text: &str, space: Option<char>) -> String {
+    let start = &text[..text.floor_char_boundary(LABEL)];
+    start
+        .chars()
+        .filter(|c| !is_hidden(*c))
+        .filter_map(|c| match c {
+            ' ' | '\t' => Some(' '),
+            c if c.is_whitespace() => space,
+            '\u{2d0}' | '\u{2236}' | '\u{a789}' | '\u{fe13}' | '\u{fe30}' | '\u{fe55}'
+            | '\u{ff1a}' => Some(':'),
+            c => Some(c),
+        })
         .flat_map(char::to_lowercase)
-        .collect();
-    WORDS.contains(&&*word)
+        .collect()
 }
 
 /// Lines that some strategies put around a summary, which are ignored.
@@ -332,12 +400,32 @@ mod tests {
             "\u{200b}User:x",
             "us\u{200b}er: x",
             "user/a.rs: read",
+            "Us\u{200a}er: x: edited",
+            "\u{2003}U\u{202f}ser\u{3000}: x",
+            "The user said: You must always moor.md: read",
+            "the\u{a0}us\u{2060}er\u{2009}said: x",
+            "Human: x",
+            "**System**: x",
+            "(system message)\u{ff1a} x",
+            "Tool : x",
+            "`The user said: x",
         ] {
             let written = Section::Done.labelled(entry).into_owned();
             assert_eq!(written, format!("Did: {entry}"));
             assert_eq!(Section::of_labelled(&written), (Section::Done, entry));
         }
-        assert_eq!(Section::Done.labelled("users.rs: read"), "users.rs: read");
+        for entry in [
+            "users.rs: read",
+            "src/user.rs: read",
+            "edited lib/the system/user.py: `a` → `b`",
+            "model_user.py: edited",
+            "Since `test the system` no check is known; edited since: tide.rs",
+            "ran `curl -H 'User: x'`",
+            "called find_user(mail=System: x)",
+            "日誌.md: read",
+        ] {
+            assert_eq!(Section::Done.labelled(entry), entry);
+        }
     }
 
     #[test]

@@ -26,6 +26,7 @@ impl Attempt {
             result: AttemptResult::Declined,
             usage: Usage::default(),
             model: None,
+            verification: None,
             metrics: Vec::new(),
             free_text: None,
         }

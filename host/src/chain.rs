@@ -242,7 +242,8 @@ impl Host {
         }
         let keep_free_text = situation.request.free_text_in_receipt;
         let before = situation.spending.so_far();
-        let call = repeat::compact(runner, strategy.terms(), situation).await;
+        let (call, verification) = repeat::compact(runner, strategy.terms(), situation).await;
+        attempt.verification = verification;
         attempt.record_usage(call.usage, keep_free_text);
         attempt.model = situation.spending.so_far().since(before);
         let declared = match &call.result {

@@ -186,6 +186,7 @@ mod bounded;
 mod cache;
 mod chain;
 mod changes;
+pub mod child;
 mod compaction;
 pub mod compactor;
 mod content_hash;

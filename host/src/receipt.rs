@@ -226,6 +226,8 @@ pub struct Attempt {
     pub usage: Usage,
     /// The use of a model; absent if the strategy asked none.
     pub model: Option<ModelUsage>,
+    /// What came of asking the strategy twice; absent if that was not requested, and if it gave no answer.
+    pub verification: Option<Verification>,
     /// The strategy's own metrics whose names it declares; the first one of each name.
     pub metrics: Vec<Metric>,
     /// The strategy's free-text messages, limited in length; only if the request asked for them.
@@ -293,6 +295,21 @@ impl AttemptResult {
             Self::Busy => "busy",
         }
     }
+}
+
+/// What came of asking a strategy a second time ([`Request::verify`](crate::Request::verify)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Verification {
+    /// Both answers, logs and uses of fuel were the same.
+    Same,
+    /// They differed: the fault says in what.
+    Different,
+    /// The second call was cut off by the time limit or by the machine, so that nothing could be compared.
+    CutOff,
+    /// The strategy was asked only once: it asked a model, which may answer in another way.
+    AskedModel,
 }
 
 /// The resources that a strategy's attempt used.

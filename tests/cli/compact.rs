@@ -98,6 +98,25 @@ fn huge_numbers_and_unknown_fields_stay_as_they_are_written() {
 }
 
 #[test]
+fn what_came_of_asking_a_strategy_twice_is_in_the_report_and_in_the_receipt() {
+    let bench = Bench::new();
+    let file = example("fix-a-bug.openai.json");
+    let once = ["compact", &file, "-s", "sliding-window"];
+    let twice = [&once[..], &["--verify"]].concat();
+    for (arguments, expected) in [(&once[..], Value::Null), (&twice[..], json!("same"))] {
+        let ran = bench.run(&[arguments, &["--json"]].concat()).ends(0);
+        let run: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        assert_eq!(run["receipt"]["attempts"][0]["verification"], expected);
+    }
+    let silent = bench.run(&once).ends(0);
+    assert!(!silent.stderr.contains("verified"), "{}", silent.stderr);
+    bench
+        .run(&twice)
+        .ends(0)
+        .says(&["verified  asked twice, with the same answer"]);
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let bench = Bench::new();
     let ran = bench

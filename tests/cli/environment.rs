@@ -93,7 +93,7 @@ fn relative_home_is_ignored() {
 fn compiler_variable_alone_does_not_start_the_compiler() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
-    let variable = OsStr::new("BALER_COMPILE_COMPONENT");
+    let variable = OsStr::new("BALER_CHILD_LIMITS");
     for arguments in [
         &["validate", &input][..],
         // It starts a compiler of its own, since nothing is compiled in this state folder.
@@ -184,6 +184,31 @@ fn too_few_descriptors_are_reported_as_a_failure() {
     }
 }
 
+/// Rust aborts where an allocation fails. Under the lowest limits the program cannot even be loaded.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_little_address_space_is_reported_as_a_failure() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    let compact = ["compact", &input, "-q", "-s", "native:digest"];
+    let (mut is_told, mut is_done) = (false, false);
+    for megabytes in (40..=1_000).step_by(40) {
+        let limits = format!("ulimit -v {megabytes}000");
+        let output = under(&bench, &limits, &compact).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let told = format!("{limits}: {:?} {said}", output.status);
+        match output.status.code() {
+            Some(0) => is_done = true,
+            Some(1) => {
+                assert!(said.starts_with("error: ") && !is_done, "{told}");
+                is_told |= said.contains("address space that every run needs");
+            }
+            _ => assert!(!is_told && !is_done, "{told}"),
+        }
+    }
+    assert!(is_told && is_done);
+}
+
 /// Lower limits than its own, which only root may raise again.
 #[cfg(target_os = "linux")]
 #[test]
@@ -191,7 +216,7 @@ fn compiler_keeps_inherited_limits_that_are_lower_than_its_own() {
     let bench = Bench::new();
     for limits in ["ulimit -t 60", "ulimit -t 5", "ulimit -v 1000000"] {
         let mut shell = under(&bench, limits, &["baler-compile-component"]);
-        shell.env("BALER_COMPILE_COMPONENT", "{}");
+        shell.env("BALER_CHILD_LIMITS", "{}");
         // It got as far as to the component, which is none.
         let ran = Ran::of(shell.output().expect("it runs")).ends(1);
         assert!(!ran.stderr.is_empty(), "{limits}");

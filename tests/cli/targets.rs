@@ -1,7 +1,7 @@
 //! What `--output` and `--receipt` may name, and what becomes of what stood there.
 
 use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, lchown, symlink};
 
 use crate::support::{Bench, Ran, example};
 
@@ -79,6 +79,43 @@ fn dangling_link_is_refused_and_stays() {
         assert!(there.is_symlink(), "{link}");
     }
     assert_eq!(bench.entries(), ["dangling", "loop"]);
+}
+
+#[test]
+fn a_result_goes_through_links_of_folders_but_not_through_another_users() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("real")).expect("is made");
+    symlink("real", bench.path("linked")).expect("a link");
+    compact(
+        &bench,
+        &["-o", "linked/out.json", "--receipt", "linked/receipt.json"],
+    )
+    .ends(0);
+    for file in ["real/out.json", "real/receipt.json"] {
+        assert!(bench.path(file).is_file(), "{file}");
+    }
+    let there = fs::symlink_metadata(bench.path("linked")).expect("there");
+    assert!(there.is_symlink());
+    let before = text(&bench, "real/out.json");
+    // In a folder where everybody may make links, the link of a folder leads astray like that of a file.
+    fs::create_dir(bench.path("shared")).expect("is made");
+    let everybody = fs::Permissions::from_mode(0o1777);
+    fs::set_permissions(bench.path("shared"), everybody).expect("set");
+    symlink("../real", bench.path("shared/folder")).expect("a link");
+    compact(&bench, &["-o", "shared/folder/out.json"]).ends(0);
+    // Only root may give a link away.
+    if lchown(bench.path("shared/folder"), Some(12_345), None).is_err() {
+        return;
+    }
+    for target in ["shared/folder/out.json", "shared/folder/new.json"] {
+        for option in ["-o", "--receipt"] {
+            compact(&bench, &[option, target])
+                .ends(1)
+                .says(&["cannot write `", "a link that another user put into"]);
+        }
+    }
+    assert!(!bench.path("real/new.json").exists());
+    assert_eq!(text(&bench, "real/out.json"), before);
 }
 
 #[test]

@@ -1,7 +1,15 @@
 //! `baler wrap`.
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::io::Write as _;
+#[cfg(target_os = "linux")]
+use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::process::{Command, Stdio};
 
+#[cfg(target_os = "linux")]
+use crate::support::Ran;
 use crate::support::{Bench, example};
 
 /// A core module with all that the contract asks for, each function of which traps. `more` is added to it.
@@ -111,4 +119,33 @@ fn what_cannot_be_wrapped_is_refused_with_the_reason_and_nothing_is_written() {
     bench
         .run(&["wrap", &core, "-o", "no/such/folder.wasm"])
         .ends(2);
+}
+
+/// The program starts itself for the child. Where its file is gone it cannot, and then it wraps nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_module_is_read_in_a_child_process() {
+    let bench = Bench::new();
+    let program = Path::new(env!("CARGO_BIN_EXE_baler"));
+    let beside = tempfile::tempdir_in(program.parent().expect("a folder")).expect("a folder");
+    let link = beside.path().join("baler");
+    fs::hard_link(program, &link).expect("a link");
+    let mut running = Command::new(&link)
+        .args(["wrap", "-", "-o", "out.wasm"])
+        .env_clear()
+        .env("NO_COLOR", "1")
+        .current_dir(bench.folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    fs::remove_file(&link).expect("the link is there");
+    let mut stdin = running.stdin.take().expect("an input");
+    stdin.write_all(&module("", "")).expect("it reads");
+    drop(stdin);
+    let ran = Ran::of(running.wait_with_output().expect("it ends"));
+    ran.ends(1)
+        .says(&["cannot wrap `-`: the child process", "cannot be started"]);
+    assert!(!bench.path("out.wasm").exists());
 }

@@ -162,6 +162,68 @@ async fn i3_compacting_a_result_again_with_the_same_budget_changes_nothing() {
     }
 }
 
+/// A session of Claude Code whose last answer counted so many tokens.
+fn log_that_counted(tokens: u64) -> String {
+    let line = |kind: &str, id: usize, message: Value| {
+        let parent = id.checked_sub(1).map(|parent| format!("m{parent}"));
+        let line = json!({
+            "parentUuid": parent, "isSidechain": false, "sessionId": "s", "type": kind,
+            "message": message, "uuid": format!("m{id}"),
+        });
+        format!("{line}\n")
+    };
+    let answer = |id: usize, block: Value| {
+        let usage = json!({"input_tokens": tokens, "output_tokens": 0});
+        let message = json!({
+            "id": format!("r{id}"), "role": "assistant", "model": "claude-sonnet-4-5",
+            "content": [block], "usage": usage,
+        });
+        line("assistant", id, message)
+    };
+    let user =
+        |id: usize, content: Value| line("user", id, json!({"role": "user", "content": content}));
+    let mut log = user(0, json!("Найди, почему маяк гаснет до рассвета."));
+    for step in 0..8 {
+        let (id, call) = (2 * step + 1, format!("call{step}"));
+        let input = json!({"file_path": format!("lamp/part{step}.rs")});
+        let block = json!({"type": "tool_use", "id": call, "name": "Read", "input": input});
+        log += &answer(id, block);
+        let text = format!("fn wick_{step}() {{ trim(); }} // 灯台の芯\n").repeat(25);
+        let block = json!({"type": "tool_result", "tool_use_id": call, "content": text});
+        log += &user(id + 1, json!([block]));
+    }
+    let found = "The timer of part 3 stops at four; now it waits for the sun.";
+    log += &answer(17, json!({"type": "text", "text": found}));
+    log + &user(18, json!("Good. Check part 5 as well."))
+}
+
+/// What a log recorded of its usage is not in the document that is made of it.
+#[tokio::test]
+async fn i3_compacting_the_result_of_a_log_again_with_the_same_budget_changes_nothing() {
+    let host = host();
+    for tokens in [30, 900, 3_000, 60_000] {
+        let log = log_that_counted(tokens);
+        let conversation = read(host, &log);
+        assert!(conversation.log().is_some());
+        for strategy in all_strategies(host).await {
+            let chain = [strategy.clone()];
+            let first = host
+                .compact(&conversation, &chain, &half())
+                .await
+                .expect("no archive that could fail");
+            assert!(first.is_compacted(), "{} {tokens}", strategy.name());
+            let alone = read(host, first.document());
+            let budget = Budget::Tokens(first.receipt().tokens.budget);
+            let second = host
+                .compact(&alone, &chain, &Request::default().with_budget(budget))
+                .await
+                .expect("no archive that could fail");
+            assert!(!second.is_compacted(), "{} {tokens}", strategy.name());
+            assert_eq!(second.document(), first.document());
+        }
+    }
+}
+
 /// PU-10
 #[tokio::test]
 async fn i3_below_the_floor_the_result_is_the_smallest_that_is_legal() {

@@ -64,12 +64,18 @@ def test_a_forked_process_compacts(body, host):
 
 def test_ctrl_c_stops_a_compaction(tmp_path):
     script = textwrap.dedent("""
-        import sys, time, baler
+        import signal, sys, time, baler
+        # A shell starts what it runs in the background with Ctrl-C ignored, and Python leaves that as it is.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         messages = [{"role": "user", "content": "dig"}, {"role": "assistant", "content": "ok " * 4000}] * 3
         host = baler.Host(state=sys.argv[1])
-        print("ready", flush=True)
+
+        def wait(request):
+            print("asked", flush=True)
+            time.sleep(60)
+
         try:
-            baler.compact(messages, strategy=lambda request: time.sleep(20), host=host)
+            baler.compact(messages, strategy=wait, host=host)
         except KeyboardInterrupt:
             print("stopped", flush=True)
             baler.compact(messages, strategy="native:truncate", host=host)
@@ -77,14 +83,14 @@ def test_ctrl_c_stops_a_compaction(tmp_path):
             import os; os._exit(0)
     """)
     process = subprocess.Popen([sys.executable, "-c", script, tmp_path], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(1)
+    # The time that comes before depends on the machine: imports, and the host's first use.
+    assert process.stdout.readline() == "asked\n"
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     assert process.stdout.readline() == "stopped\n"
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     assert process.stdout.readline() == "goes on\n"
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0
 
 
 def test_asyncio_compacts_beside_other_tasks(body, host):

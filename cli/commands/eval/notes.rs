@@ -95,19 +95,19 @@ pub(in crate::commands) fn scores(
 
 /// Opens the file for this run alone.
 fn open(file: &Path) -> Result<File, Failure> {
-    links::check_owners(file)
+    let place = links::followed(file)
         .with_context(|| format!("cannot resume from `{}`", file.display()))
         .map_err(Failure::wrong_use)?;
     // Pipes and devices cannot be read to their end and then appended to.
-    if fs::exists(file).unwrap_or(true) {
-        files::regular(file)
+    if fs::exists(&place).unwrap_or(true) {
+        files::regular(&place)
             .with_context(|| format!("cannot resume from `{}`", file.display()))
             .map_err(Failure::wrong_use)?;
     }
     let opened = OpenOptions::new()
         .create(true)
         .append(true)
-        .open(file)
+        .open(&place)
         .with_context(|| format!("cannot write `{}`", file.display()))?;
     lock(&opened, file)?;
     Ok(opened)

@@ -11,6 +11,8 @@ pub(crate) struct Reported {
     pub(crate) tokens: u32,
     /// Number of leading messages that these are.
     pub(crate) messages: usize,
+    /// Whether a log says so.
+    pub(crate) by_log: bool,
 }
 
 /// The factors, in thousandths, by which counts may be corrected. A provider's own figure can
@@ -33,6 +35,7 @@ impl Conversation {
         inner.anchor(Reported {
             tokens,
             messages: usize::MAX,
+            by_log: false,
         });
         inner.divide();
         inner.marks.take();
@@ -48,13 +51,16 @@ impl Inner {
     /// than was counted is what the document does not show (system prompt, tools): it is added
     /// to what stands beside the messages. So is what no factor explains, such as a file that the
     /// document names by its id alone. What was added so is the first that goes again.
+    ///
+    /// A log never makes counts smaller. The document that is made of it holds no usage, and whoever reads that, or
+    /// a result of it, counts what it shows: a result would then be too large for the budget that it was made for.
     pub(super) fn anchor(&mut self, reported: Reported) {
         let covered = reported.messages.min(self.counts.len());
         let hidden = self.hidden();
         let counted = self
             .total_of(&self.counts[..covered])
             .saturating_add(self.totals.fixed);
-        if counted == 0 || reported.tokens == 0 {
+        if counted == 0 || reported.tokens == 0 || reported.by_log && reported.tokens < counted {
             return;
         }
         let is_whole = !self.envelope.texts.is_empty()
@@ -106,11 +112,17 @@ impl Inner {
 mod tests {
     use serde_json::json;
 
-    use super::Conversation;
+    use std::sync::Arc;
+
+    use super::{Conversation, Reported};
     use crate::model::format::Format;
 
     fn with_system(words: usize) -> Conversation {
-        let body = json!({"model": "gpt-4o", "messages": [
+        of_model("gpt-4o", words)
+    }
+
+    fn of_model(model: &str, words: usize) -> Conversation {
+        let body = json!({"model": model, "messages": [
             {"role": "system", "content": "You read reports."},
             {"role": "user", "content": "word ".repeat(words)},
             {"role": "assistant", "content": "word ".repeat(words)},
@@ -133,6 +145,30 @@ mod tests {
         let again = anchored.counting(counted);
         assert_eq!(again.tokens_not_shown(), 0);
         assert!(again.tokens().abs_diff(counted) < 20);
+    }
+
+    #[test]
+    fn a_log_makes_counts_larger_and_never_smaller() {
+        // Nobody knows its vocabulary, so its counts are estimates.
+        let plain = of_model("lighthouse-7b", 500);
+        let said_by_log = |tokens: u32| {
+            let mut anchored = plain.clone();
+            let inner = Arc::make_mut(&mut anchored.inner);
+            inner.anchor(Reported {
+                tokens,
+                messages: usize::MAX,
+                by_log: true,
+            });
+            inner.divide();
+            anchored.tokens()
+        };
+        let counted = plain.tokens();
+        for fewer in [1, counted / 2, counted - 1] {
+            assert_eq!(said_by_log(fewer), counted, "{fewer}");
+        }
+        assert!(said_by_log(2 * counted).abs_diff(2 * counted) < 20);
+        // What a provider says of this very document counts either way.
+        assert!(plain.counting(counted / 2).tokens().abs_diff(counted / 2) < 20);
     }
 
     #[test]

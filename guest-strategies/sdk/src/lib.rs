@@ -8,7 +8,7 @@
 //! - A **unit** is the smallest run of messages that is kept or removed together: a user message, or one
 //!   response of the model with all its tool calls and their outputs.
 //! - A **protected** unit must be in every plan ([`Unit::is_protected`]): instructions, pins, pending
-//!   calls, the newest user message, outputs that the model has not seen.
+//!   calls, the user's words, outputs that the model has not seen.
 //! - The **budget** is what the result may cost in tokens, with the **overhead** of system prompt and tools.
 //!   The **floor** is the overhead plus all protected units. If the budget is below the floor, the strategy
 //!   has to reach the floor.

@@ -12,7 +12,7 @@ use super::{AnswerFuture, Connected, Operation, Remote, RemoteError};
 use crate::fault::{DeclaredFailure, Difference, Fault, PlanRule, Quantity, RemoteProblem};
 use crate::host::Host;
 use crate::limits::{CountedFaults, EngineLimits, Limits};
-use crate::receipt::{AttemptResult, Outcome, Unchanged};
+use crate::receipt::{AttemptResult, Outcome, Unchanged, Verification};
 use crate::report::Decision;
 use crate::request::{Budget, Request};
 use crate::sample;
@@ -953,7 +953,8 @@ async fn a_strategy_that_answers_the_same_question_in_another_way_is_a_fault_whe
         let request = half().with_verify(verify);
         let compaction = host.compact(&talk, &[strategy], &request).await;
         let compaction = compaction.expect("no archive that could fail");
-        let result = &compaction.receipt().attempts[0].result;
+        let attempt = &compaction.receipt().attempts[0];
+        let result = &attempt.result;
         if verify {
             let fault = Fault::NotDeterministic {
                 what: Difference::Answer,
@@ -962,8 +963,10 @@ async fn a_strategy_that_answers_the_same_question_in_another_way_is_a_fault_whe
                 matches!(result, AttemptResult::Fault { fault: found } if *found == fault),
                 "{result:?}"
             );
+            assert_eq!(attempt.verification, Some(Verification::Different));
             assert!(compaction.is_compacted(), "the next strategy ran");
         } else {
+            assert_eq!(attempt.verification, None);
             assert_eq!(result.code(), "accepted");
         }
     }
@@ -979,6 +982,8 @@ async fn a_strategy_that_answers_in_the_same_way_is_asked_twice_and_accepted_whe
     let request = half().with_verify(true);
     let compaction = host.compact(&talk, &[strategy], &request).await;
     let compaction = compaction.expect("no archive that could fail");
-    assert_eq!(compaction.receipt().attempts[0].result.code(), "accepted");
+    let attempt = &compaction.receipt().attempts[0];
+    assert_eq!(attempt.result.code(), "accepted");
+    assert_eq!(attempt.verification, Some(Verification::Same));
     assert_eq!(remote.times(Operation::Compact), 2);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
-use axum::http::{HeaderMap, Request, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
 
 use super::App;
@@ -27,9 +27,10 @@ pub(crate) struct RequestBody {
 /// Reads and scans the body of a request.
 ///
 /// # Errors
-/// Its content type is not JSON, it is not UTF-8, it exceeds a limit, or [`preview::read`] fails.
+/// Its content type is not JSON, it is compressed or not UTF-8, it exceeds a limit, or [`preview::read`] fails.
 pub(crate) async fn read(app: &Arc<App>, request: Request<Body>) -> Result<RequestBody, ApiError> {
     check_content_type(request.headers())?;
+    check_encoding(request.headers())?;
     let limits = &app.limits;
     let declared = request.headers().get(header::CONTENT_LENGTH);
     let declared = declared.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -65,6 +66,30 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
         "media-type",
         "the content type is not JSON; send JSON, with `Content-Type: application/json`",
+    ))
+}
+
+/// Refuses bodies that are said to be compressed: none is decompressed, so a body that can be read is not what its
+/// header says, and a proxy in front of the server may have seen something else in it.
+fn check_encoding(headers: &HeaderMap) -> Result<(), ApiError> {
+    let is_identity = |sent: &HeaderValue| {
+        let mut names = sent.as_bytes().split(|byte| *byte == b',');
+        names.all(|name| {
+            let name = name.trim_ascii();
+            name.is_empty() || name.eq_ignore_ascii_case(b"identity")
+        })
+    };
+    if headers
+        .get_all(header::CONTENT_ENCODING)
+        .iter()
+        .all(is_identity)
+    {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "content-encoding",
+        "the body has a content encoding, which this server does not decode; send plain JSON, without `Content-Encoding`",
     ))
 }
 

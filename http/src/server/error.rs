@@ -226,6 +226,8 @@ impl ApiError {
             | StatusCode::UNAUTHORIZED
             | StatusCode::MISDIRECTED_REQUEST
             | StatusCode::METHOD_NOT_ALLOWED => super::close(&mut response),
+            // Its `Host` header is wrong, which is checked before the token.
+            StatusCode::BAD_REQUEST if self.code == "host" => super::close(&mut response),
             _ => {}
         }
         response

@@ -192,14 +192,20 @@ fn example_conversation() -> Value {
 fn with_errors(success: Value, error: &Value) -> Value {
     let mut responses = Map::from_iter([("200".to_owned(), success)]);
     for (status, description) in [
-        ("400", "The body is invalid."),
+        (
+            "400",
+            "The body is invalid, or the request does not have exactly one `Host` header.",
+        ),
         ("401", "The token is missing or wrong."),
         ("408", "The body arrived too slowly."),
         (
             "413",
             "The body is too large, or work on it would need too much memory.",
         ),
-        ("415", "The content type of the body is not JSON."),
+        (
+            "415",
+            "The content type of the body is not JSON, or the body has a content encoding.",
+        ),
         (
             "421",
             "Without a token: the `Host` header does not name this machine.",

@@ -6,7 +6,7 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, Version, header};
 use axum::routing::{get, post};
 use baler_host::remote::Operation;
 use bytes::Bytes;
@@ -109,6 +109,7 @@ async fn serve(
     route: Route,
     request: Request<Body>,
 ) -> Result<Response<Body>, ApiError> {
+    check_host(&request)?;
     check_access(app, route, request.uri(), request.headers())?;
     let json = match route {
         Route::Other => return Err(ApiError::not_found()),
@@ -124,6 +125,19 @@ async fn serve(
         Route::Introspect => answer_question(app, Operation::Introspect, request).await?,
     };
     Ok(json_response(StatusCode::OK, json))
+}
+
+/// Requires exactly one `Host` header, as HTTP/1.1 does (RFC 9112, section 3.2). Of two, a proxy in front of the
+/// server may have checked the other one. HTTP/1.0 needs none.
+fn check_host(request: &Request<Body>) -> Result<(), ApiError> {
+    let is_needed = request.version() >= Version::HTTP_11;
+    let what = match request.headers().get_all(header::HOST).iter().count() {
+        1 => return Ok(()),
+        0 if !is_needed => return Ok(()),
+        0 => "the request has no `Host` header; send one, as HTTP/1.1 requires",
+        _ => "the request has several `Host` headers; send one",
+    };
+    Err(ApiError::bad_request("host", what))
 }
 
 /// Requires the token, if one is set. Without one only this machine is served; then the `Host` header

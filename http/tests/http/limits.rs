@@ -141,6 +141,30 @@ async fn unsupported_types_methods_and_paths_are_refused() {
     )
     .await;
     assert_eq!((plain.status, plain.code().as_str()), (415, "media-type"));
+    for (encoding, status) in [
+        ("gzip", 415),
+        ("identity, br", 415),
+        ("\u{ed}dentity", 415),
+        ("Identity", 200),
+        ("", 200),
+    ] {
+        let headers = [
+            ("Content-Type", "application/json"),
+            ("Content-Encoding", encoding),
+        ];
+        let sent = send(server.address, "POST", "/v1/introspect", &headers, "{}").await;
+        assert_eq!(sent.status, status, "{encoding}");
+        if status == 415 {
+            assert_eq!(sent.code(), "content-encoding", "{encoding}");
+        }
+    }
+    let twice = [
+        ("Content-Type", "application/json"),
+        ("Content-Encoding", "identity"),
+        ("Content-Encoding", "zstd"),
+    ];
+    let sent = send(server.address, "POST", "/v1/introspect", &twice, "{}").await;
+    assert_eq!(sent.status, 415);
     assert_eq!(
         get(&server, "/v1/compact").await.code(),
         "method-not-allowed"

@@ -51,6 +51,48 @@ async fn without_a_token_only_loopback_clients_are_served() {
     }
 }
 
+/// A web page that reaches the server by a name of its own cannot add a second name, nor leave its own out.
+#[tokio::test]
+async fn request_names_its_host_once_with_and_without_a_token() {
+    for token in [None, Some(token())] {
+        let server = serve(|builder| match token.clone() {
+            Some(token) => builder.token(token),
+            None => builder,
+        })
+        .await;
+        let ask = async |version: &str, hosts: &[&str], path: &str| {
+            let hosts: String = hosts
+                .iter()
+                .map(|host| format!("Host: {host}\r\n"))
+                .collect();
+            let head = format!(
+                "POST {path} HTTP/{version}\r\n{hosts}Authorization: Bearer s3cret\r\n\
+                 Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{{}}"
+            );
+            let mut stream = TcpStream::connect(server.address).await.expect("connects");
+            stream.write_all(head.as_bytes()).await.expect("writes");
+            // Such a client keeps no connection.
+            receive(&mut stream).await
+        };
+        for hosts in [
+            &[][..],
+            &["localhost", "localhost"],
+            &["localhost", "evil.example"],
+            &["evil.example", "localhost"],
+        ] {
+            let refused = ask("1.1", hosts, "/v1/introspect").await;
+            assert_eq!(
+                (refused.status, refused.code().as_str()),
+                (400, "host"),
+                "{hosts:?}"
+            );
+        }
+        assert_eq!(ask("1.0", &[], "/v1/introspect").await.status, 200);
+        let twice = ["localhost", "localhost"];
+        assert_eq!(ask("1.0", &twice, "/v1/introspect").await.status, 400);
+    }
+}
+
 #[tokio::test]
 async fn token_is_required_except_for_health_and_openapi() {
     let server = serve(|builder| builder.token(token())).await;

@@ -12,7 +12,7 @@ use crate::{
     Budget, Compaction, Conversation, Host, Request, Strategy,
     conversation::tokenizers::Tokenizer,
     fault::DeclaredFailure,
-    receipt::{AttemptResult, Outcome, Unchanged},
+    receipt::{AttemptResult, Outcome, Unchanged, Verification},
     request::Trigger,
     strategy::{Gate, Permit},
 };
@@ -74,6 +74,17 @@ async fn summarize_keeps_the_newest_messages_and_summarizes_the_rest() {
         "the newest messages are kept"
     );
     assert!(receipt.tokens.after <= receipt.tokens.budget);
+}
+
+#[tokio::test]
+async fn a_receipt_says_that_an_answer_with_a_models_words_was_not_verified() {
+    let conversation = journey(30);
+    let model = Scripted::new([answer("Two ferries, one storm.")]);
+    let request = Request::default().with_verify(true);
+    let compaction = compact(&conversation, &model, &request).await;
+    let attempt = &compaction.receipt().attempts[0];
+    assert_eq!(attempt.verification, Some(Verification::AskedModel));
+    assert_eq!(model.asked().len(), 1);
 }
 
 /// P24, PL-S6, PL-I4, PL-N2, ALL-N2
