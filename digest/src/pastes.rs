@@ -21,34 +21,55 @@ const LETTERS: usize = 78;
 #[must_use]
 pub fn pastes_in(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
+    let mut blocks = fenced(text).into_iter().peekable();
     let mut run = Run::default();
-    let mut fence: Option<usize> = None;
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let place = start..start + line.len();
         start = place.end;
-        let is_fence = line.trim_start().starts_with(FENCE);
-        match fence {
-            Some(opened) if is_fence => {
-                found.push(opened..place.end);
-                fence = None;
-            }
-            Some(_) => {}
-            None if is_fence => {
+        if let Some(block) = blocks.peek().filter(|block| block.start <= place.start) {
+            if block.start == place.start {
                 run.end(&mut found);
-                fence = Some(place.start);
             }
-            None if line.trim().is_empty() => {}
-            None if is_prose(line) => run.end(&mut found),
-            None => run.add(place),
+            if place.end == block.end {
+                found.extend(blocks.next());
+            }
+        } else if !line.trim().is_empty() {
+            match is_prose(line) {
+                true => run.end(&mut found),
+                false => run.add(place),
+            }
         }
     }
-    // A fence that nothing closes begins a paste that was cut off.
-    match fence {
-        Some(opened) => found.push(opened..text.len()),
-        None => run.end(&mut found),
-    }
+    run.end(&mut found);
     found
+}
+
+/// Returns the blocks between fences. A fence is closed by one that is as long and has nothing behind it. One that nothing
+/// closes is none: a log may have such a line, and what follows it may be the user's.
+fn fenced(text: &str) -> Vec<Range<usize>> {
+    let mut blocks = Vec::new();
+    // Where the block that is open begins, and the length of its fence.
+    let mut open: Option<(usize, usize)> = None;
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let end = start + line.len();
+        let said = line.trim();
+        let length = said.len() - said.trim_start_matches('`').len();
+        if length >= FENCE.len() {
+            let closes = said.len() == length;
+            match open {
+                Some((from, opened)) if closes && length >= opened => {
+                    blocks.push(from..end);
+                    open = None;
+                }
+                Some(_) => {}
+                None => open = Some((start, length)),
+            }
+        }
+        start = end;
+    }
+    blocks
 }
 
 /// Lines in a row that are not prose.
@@ -100,10 +121,10 @@ mod tests {
     }
 
     #[test]
-    fn blocks_between_fences_are_pasted_even_if_they_are_cut_off() {
-        let text =
-            "Why does this fail?\n```rust\nlet tide = 7;\n```\nOnly mend the tide.\n```\nebb";
-        assert_eq!(pasted(text), ["```rust\nlet tide = 7;\n```\n", "```\nebb"]);
+    fn blocks_between_fences_are_pasted_and_a_fence_that_nothing_closes_is_none() {
+        let block = "````md\n```rust\nlet tide = 7;\n```\n````\n";
+        let text = format!("Why does this fail?\n{block}Only mend the tide.\n```\nNever row.");
+        assert_eq!(pasted(&text), [block]);
     }
 
     #[test]

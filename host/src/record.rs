@@ -213,7 +213,7 @@ fn user_words(before: &Conversation, outcomes: &[UnitOutcome]) -> UserWords {
         removed: 0,
     };
     let outcomes = outcomes.iter().enumerate();
-    for (_, outcome) in outcomes.filter(|(unit, _)| users_words::are_in(before, *unit)) {
+    for (_, outcome) in outcomes.filter(|(unit, _)| users_words::in_unit(before, *unit).is_some()) {
         match outcome {
             UnitOutcome::Kept => words.kept += 1,
             UnitOutcome::Rewritten => words.rewritten += 1,

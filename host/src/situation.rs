@@ -16,7 +16,7 @@ use crate::plan::holds_more_than_thinking;
 use crate::request::{Budget, MIN_UNPROTECTED_TOKENS, Request, ThinkingPolicy};
 use crate::shortening::{self, FIRST_MESSAGE_PERCENT, Shortening, TextBudget};
 use crate::unit_status::{UnitStatus, protect_for_words, unit_statuses};
-use crate::users_words;
+use crate::users_words::{self, Words};
 use baler_archive::reference;
 
 /// A request for one conversation, with everything that is computed from both.
@@ -197,27 +197,27 @@ impl Situation {
             return;
         }
         let share = self.free().percent(percent);
-        let candidates: Vec<usize> = (0..self.units().len())
-            .filter(|unit| {
-                !self.is_protected(*unit) && users_words::are_in(&self.conversation, *unit)
-            })
+        let mut candidates: Vec<(Words, usize)> = (0..self.units().len())
+            .rev()
+            .filter(|unit| !self.is_protected(*unit))
+            .filter_map(|unit| Some((users_words::in_unit(&self.conversation, unit)?, unit)))
             .collect();
+        // Of each kind the newest first.
+        candidates.sort_by_key(|(words, _)| *words);
         let statuses = self.statuses.clone();
-        for unit in &candidates {
+        for (_, unit) in &candidates {
             self.statuses[*unit].for_words = true;
         }
         self.find_texts();
         let mut left = share;
-        let mut chosen = candidates;
-        chosen.reverse();
-        chosen.retain(|unit| match left.without(self.shortest_size_of(*unit)) {
-            Some(rest) => {
+        let mut chosen: Vec<usize> = Vec::with_capacity(candidates.len());
+        for (_, unit) in candidates {
+            if let Some(rest) = left.without(self.shortest_size_of(unit)) {
                 left = rest;
-                true
+                chosen.push(unit);
             }
-            None => false,
-        });
-        chosen.reverse();
+        }
+        chosen.sort_unstable();
         let messages = |unit: &&usize| self.units()[**unit].kind == UnitKind::User;
         let messages: Vec<usize> = chosen.iter().filter(messages).copied().collect();
         // A step may need units beside it, and notes, for which there may be no room.

@@ -9,29 +9,50 @@ use baler_conversation::message::{Content, Message, Part};
 use baler_conversation::{Conversation, Role, UnitKind};
 use baler_digest::{ByAuthor, asks_user, by_author, is_refusal_with_reason};
 
-/// Returns whether the user said something in a unit. A message of pictures alone holds no words.
-pub(crate) fn are_in(conversation: &Conversation, unit: usize) -> bool {
+/// How a unit holds words of the user, surest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Words {
+    /// Messages, remarks, answers to a tool that asks.
+    Said,
+    /// Only a refused call with a reason, which is known by its text. A tool that fails may write such a text, so these come
+    /// behind all others: they never take the place of what the user said.
+    Refused,
+}
+
+/// Returns how the user said something in a unit; `None` if nothing. A message of pictures alone holds no words.
+pub(crate) fn in_unit(conversation: &Conversation, unit: usize) -> Option<Words> {
     let own = &conversation.units()[unit];
-    let may_hold = matches!(own.kind, UnitKind::User | UnitKind::Step | UnitKind::Other);
-    may_hold
-        && conversation.messages(unit).iter().any(|message| {
-            own.traits.user_text && says_something(conversation, message)
-                || message
-                    .parts
-                    .iter()
-                    .any(|part| is_answer(conversation, message, part))
-        })
+    if !matches!(own.kind, UnitKind::User | UnitKind::Step | UnitKind::Other) {
+        return None;
+    }
+    let messages = conversation.messages(unit).iter();
+    let words = messages.filter_map(|message| {
+        if own.traits.user_text && says_something(conversation, message) {
+            return Some(Words::Said);
+        }
+        let parts = message.parts.iter();
+        parts
+            .filter_map(|part| answer(conversation, message, part))
+            .min()
+    });
+    words.min()
 }
 
 /// Returns whether a part is a tool output that is the user's answer.
 pub(crate) fn is_answer(conversation: &Conversation, message: &Message, part: &Part) -> bool {
+    answer(conversation, message, part).is_some()
+}
+
+/// Returns how a part is a tool output that is the user's answer; `None` if it is none.
+fn answer(conversation: &Conversation, message: &Message, part: &Part) -> Option<Words> {
     let Content::Output(output) = &part.content else {
-        return false;
+        return None;
     };
     // Outputs may be large, and few of them are answers.
-    let is_asked = asks_user(&output.name) && !output.failed;
+    // What the user answers may begin like an error.
+    let is_asked = asks_user(&output.name) && !output.marked_failed;
     if !is_asked && !output.marked_failed {
-        return false;
+        return None;
     }
     let text = match conversation.opened(message, part) {
         // Below the host's first line, what is left begins as the whole does.
@@ -39,12 +60,12 @@ pub(crate) fn is_answer(conversation: &Conversation, message: &Message, part: &P
             let (_, body) = opened.text.split_once('\n').unwrap_or_default();
             Cow::Owned(body.to_owned())
         }
-        Some(_) => return false,
+        Some(_) => return None,
         None => output.text(conversation.source()),
     };
     match is_asked {
-        true => !text.trim().is_empty(),
-        false => is_refusal_with_reason(&text),
+        true => (!text.trim().is_empty()).then_some(Words::Said),
+        false => is_refusal_with_reason(&text).then_some(Words::Refused),
     }
 }
 

@@ -225,15 +225,16 @@ impl Choice {
         let all_fit = !sentences.is_empty() && used(&sentences) <= left;
         let mut lines = match all_fit {
             true => sentences,
-            false => newest(&self.lines, text, first..last, left),
+            false => Vec::new(),
         };
+        // A rule may look like a part of what was pasted.
+        let left_for_rules = left.saturating_sub(used(&lines));
+        let rules = newest(&self.lines, text, first..last, left_for_rules);
+        lines.extend(apart(rules, &lines));
+        lines.sort_unstable();
         let left_for_next = left.saturating_sub(used(&lines)) / 2;
         let next = newest(&self.next, text, first..last, left_for_next);
-        let is_new = |(start, end): &(usize, usize)| {
-            let mut known = lines.iter();
-            !known.any(|(from, to)| start < to && from < end)
-        };
-        let next: Vec<(usize, usize)> = next.into_iter().filter(is_new).collect();
+        let next = apart(next, &lines);
         lines.extend(next);
         lines.sort_unstable();
         // First and last lines get what the lines between them do not use.
@@ -295,6 +296,15 @@ fn sentences(text: &str, programs: &[Range<usize>]) -> Vec<(usize, usize)> {
         at = at.max(other.end);
     }
     found
+}
+
+/// Returns those of `more` that overlap none of `lines`.
+fn apart(more: Vec<(usize, usize)>, lines: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let is_apart = |(start, end): &(usize, usize)| {
+        let mut known = lines.iter();
+        !known.any(|(from, to)| start < to && from < end)
+    };
+    more.into_iter().filter(is_apart).collect()
 }
 
 /// Returns the parts of these places within `between`.
@@ -441,6 +451,20 @@ mod tests {
         let small = shown(90);
         assert!(small.contains("Never moor at pier 5."), "{small}");
         assert!(!small.contains("E226"), "{small}");
+    }
+
+    #[test]
+    fn rule_that_looks_like_a_part_of_what_was_pasted_stays_beside_sentences() {
+        let log = |from: usize| -> String {
+            let line = |at: usize| format!("10:{at}:00 gauge={at} depth=4.{at}m\n");
+            (from..from + 60).map(line).collect()
+        };
+        let rule = "NEVER edit src/gen/*.rs (see build.rs:42)!";
+        let text = format!("{}\nNote this one.\n{rule}\n\n{}", log(0), log(60));
+        let body = Body::whole(&text);
+        let shown = Choice::of_user(&body).body_within(&body, 900);
+        assert!(shown.contains("Note this one."), "{shown}");
+        assert!(shown.contains(rule), "{shown}");
     }
 
     #[test]

@@ -141,7 +141,8 @@ fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
             };
             let is_whole = message.content.as_ref() == Some(place);
             let is_empty = place.len() == 2 && !(empty == Empty::PartsOnly && is_whole);
-            if !is_empty && !(empty == Empty::NeverNorBlank && is_blank(view.document, place)) {
+            let is_blank = || empty == Empty::NeverNorBlank && is_blank(view.document, place);
+            if !is_empty && !is_blank() {
                 continue;
             }
             let is_accepted = !is_empty

@@ -25,7 +25,7 @@ pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
 pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogError> {
     let mut lines = Lines::new(text, deadline);
     let mut all = Vec::new();
-    while let Some(mut line) = lines.next() {
+    for mut line in lines.by_ref() {
         // All of them are kept, and short ones have more room than members.
         line.0.shrink_to_fit();
         all.push(line);
