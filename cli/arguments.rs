@@ -98,8 +98,9 @@ pub(crate) struct GoalArguments {
 
     /// Pinned units, which must not be removed: `first-user`, the first user message, which is often the
     /// task; `none`; or numbers of units, from 0, such as 0,3,4 (`baler compact --dry-run` shows them).
-    /// Always protected are instructions, the newest user message, pending tool calls, and tool outputs that
-    /// the model has not seen (which baler shortens if they are too large)
+    /// Instructions, the newest user message, pending tool calls, and tool outputs that the model has not seen
+    /// are always protected. So is everything else that the user wrote, the newest first, up to a share of the
+    /// budget. baler shortens these outputs and messages if they are too large
     #[arg(
         long,
         value_name = "WHAT",
@@ -157,7 +158,7 @@ pub(crate) struct SandboxArguments {
     pub(crate) state: Option<PathBuf>,
 
     /// File that lists strategies by name with what each may do, or `off` for none [default: the `baler.toml` of the
-    /// working folder or of the closest folder above it, of which only what it forbids counts until `baler trust`]
+    /// working folder or of the closest folder above it; until you run `baler trust`, only what it forbids counts]
     #[arg(long, value_name = "FILE|off", help_heading = "Sandbox")]
     pub(crate) project: Option<PathBuf>,
 }

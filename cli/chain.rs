@@ -381,7 +381,7 @@ fn cannot_use(shown: &str, error: LoadError) -> Failure {
 /// which no name of those has.
 fn name_of(file: &Path, wasm: &[u8], project: Option<&Project>) -> String {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    let shipped = baler_strategies::by_name(&stem.to_ascii_lowercase());
+    let shipped = baler_strategies::by_name_in_any_case(&stem);
     let is_another = shipped.is_some_and(|shipped| shipped.wasm != wasm)
         || project.is_some_and(|project| project.strategy(&stem).is_some());
     let name = match is_another {

@@ -192,8 +192,8 @@ pub(crate) fn granted(
         .map(|(place, strategy)| match grant {
             _ if !strategy.lacks_model() => Ok(strategy),
             _ if is_untrusted(place) => Err(Failure::wrong_use(anyhow!(
-                "`{}` wants to ask a model, and its `baler.toml` is not trusted, so no grant of it counts: read the list, \
-                 and run `baler trust` if it may grant the conversation and the cost",
+                "`{}` wants to ask a model, and its `baler.toml` is not trusted, so its grants do not count: read the list, \
+                 and run `baler trust` if you trust the strategy with the conversation and the cost",
                 strategy.name()
             ))),
             _ if is_refused(place) => Err(Failure::wrong_use(anyhow!(

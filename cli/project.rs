@@ -55,7 +55,7 @@ pub(crate) fn invalid(error: impl Into<anyhow::Error>) -> Failure {
 
 /// Returns whether a strategy that ships with baler has this name, in any case of letters: receipts and tables go by names.
 pub(crate) fn is_reserved(name: &str) -> bool {
-    baler_strategies::by_name(&name.to_ascii_lowercase()).is_some()
+    baler_strategies::by_name_in_any_case(name).is_some()
 }
 
 /// Returns what plans may do by the policy of the list.
@@ -85,7 +85,7 @@ pub(crate) fn tell(project: Option<&Project>, strategies: &[&str], messages: Mes
     }
     if !withheld.is_empty() {
         messages.warn(&format!(
-            "`{file}` is not trusted, so this of it does not count: {withheld}; if you trust the list, run `baler trust {file}`"
+            "`{file}` is not trusted, so these of its settings do not count: {withheld}; if you trust the list, run `baler trust {file}`"
         ));
     }
 }

@@ -93,7 +93,7 @@ impl<'a> Results<'a> {
             let mut messages = origins[unit.first_message..unit.end()].iter();
             match messages.find_map(|origin| origin.message()) {
                 Some(message) => {
-                    let from = units.partition_point(|unit| unit.end() <= message);
+                    let from = before.unit_of(message);
                     results.tokens[from] += unit.tokens;
                     last = Some(from);
                 }

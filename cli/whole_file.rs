@@ -65,8 +65,14 @@ impl WholeFile {
             let file = opened?;
             return Ok(Self::Special { shown, file });
         }
-        check_leads_to_a_file(path, &place)?;
+        let is_link = || fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
         let before = match fs::metadata(&place) {
+            // Whoever made the link meant another file.
+            Err(error) if is_link() => {
+                return Err(anyhow!(
+                    "it is a link that leads to no file ({error}); remove it, or name the file that it should lead to"
+                ));
+            }
             Err(error) if error.kind() == ErrorKind::InvalidFilename => {
                 return Err(anyhow!("{error}; give it a shorter name"));
             }
@@ -220,17 +226,6 @@ impl Replaced {
             None => fs::remove_file(&target.place)
                 .with_context(|| format!("cannot remove `{}` again", target.shown.display())),
         }
-    }
-}
-
-/// Refuses a link that leads to no file: whoever made it meant another one.
-fn check_leads_to_a_file(path: &Path, place: &Path) -> anyhow::Result<()> {
-    let is_link = fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
-    match fs::metadata(place) {
-        Err(error) if is_link => Err(anyhow!(
-            "it is a link that leads to no file ({error}); remove it, or name the file that it should lead to"
-        )),
-        _ => Ok(()),
     }
 }
 

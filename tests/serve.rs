@@ -505,7 +505,7 @@ fn a_list_that_a_server_finds_allows_nothing_until_it_is_trusted() {
         answer["receipt"]["project"].clone()
     };
     let server = Serving::start(&folder, &[], None);
-    let withheld = "does not count: policy.plans.summary-role = \"system\"";
+    let withheld = "do not count: policy.plans.summary-role = \"system\"";
     assert!(server.told.contains(withheld), "{}", server.told);
     let told = project(&server);
     assert_eq!(told["trusted"], false);

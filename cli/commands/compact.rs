@@ -29,9 +29,10 @@ use crate::{chain, files, input, project, strip, turn};
 /// ends with `native:digest` and `native:truncate`, and with --model `native:summarize` runs before these
 /// two. If a strategy declares a failure, the conversation stays unchanged, unless --required is given.
 ///
-/// A run does not know of earlier runs, so a strategy that fails for the third time in a row is tried like at
-/// the first time; only programs that keep running (`baler serve`, the library) put a strategy that faults
-/// three times within 10 minutes in quarantine, which means that they do not run it for the next minute.
+/// A run does not know of earlier runs, so a strategy that failed in them is tried again. Only programs that
+/// keep running (`baler serve`, the library) put a strategy in quarantine, which means that they do not run it
+/// for a minute: for one conversation after three faults there within 10 minutes; for all conversations after
+/// faults in three of them, or after three faults that no conversation can have caused.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n\n{}", exit::OF_COMPACT))]
 pub(crate) struct CompactCommand {

@@ -60,8 +60,8 @@ pub(crate) struct EvalCommand {
     #[arg(long, conflicts_with = "budget")]
     recorded: bool,
 
-    /// Measure also constraints: a sentence in which the user says how to work is put into each conversation, and should
-    /// be there word for word after each compaction. This takes three times as many compactions again
+    /// Also measure constraints: a sentence in which the user says how to work is put into each conversation, and should
+    /// still be there, word for word, after each compaction. This takes three times as many compactions again
     #[arg(long, conflicts_with_all = ["recorded", "explain", "reader", "reader_files"])]
     constraints: bool,
 

@@ -145,7 +145,7 @@ impl StrategiesCommand {
             None => (
                 None,
                 format!(
-                    "not asked, since this list does not wait for so many or so long: `baler introspect {name}` does"
+                    "not asked, or not waited for, because the time for this list was used up; run `baler introspect {name}`"
                 ),
             ),
         };

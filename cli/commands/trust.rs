@@ -11,9 +11,9 @@ use crate::{project, settings};
 
 /// Trust a list of strategies, so that all of it counts
 ///
-/// A `baler.toml` that was only found may have come with somebody else's files. Until you trust it, it can forbid strategies
-/// what they may do, and nothing that it allows counts: no grants, no limits above the defaults, no wider policy. Read it
-/// first. Trust is in this file with this content: it ends when the file is changed or moved. A list that is named by
+/// A `baler.toml` that was only found may have come with somebody else's files. Until you trust it, what it forbids
+/// counts, and what it allows does not: no grants, no limits above the defaults, no wider policy. Read it first. Trust
+/// applies to this file with this content: it ends when the file is changed or moved. A list that is named by
 /// --project is trusted for that run.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]

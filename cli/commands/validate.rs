@@ -145,7 +145,7 @@ fn as_text(conversation: &Conversation, repaired: Option<&Conversation>) -> Stri
     );
     let source = conversation
         .log()
-        .map_or_else(String::new, |(kind, _)| format!(", from a {kind} log"));
+        .map_or_else(String::new, |(kind, _)| format!(", from a log of {kind}"));
     let mut text = if counts.errors == 0 {
         format!("{}: {size}{source}", styled(GOOD.bold(), "valid"))
     } else {

@@ -103,20 +103,33 @@ fn push_budget(text: &mut String, receipt: &Receipt, is_compacted: bool) {
     }
 }
 
-/// Adds the effect on the provider's cache, removed thinking, shortened texts and repairs.
+/// Adds a line with a number of things, unless the number is 0.
+fn push_count(
+    text: &mut String,
+    name: &str,
+    number: usize,
+    noun: &str,
+    line: impl FnOnce(&str) -> String,
+) {
+    if number > 0 {
+        row(text, name, &line(&figures::count(number, noun)));
+    }
+}
+
+/// Adds the effect on the provider's cache, removed thinking, shortened texts, the user's words, pictures that
+/// were left out, and repairs.
 fn push_changes(text: &mut String, receipt: &Receipt, is_compacted: bool) {
     if let Some(cache) = receipt.cache.filter(|_| is_compacted) {
         row(text, "cache", &cache_effect(&cache));
     }
     let units = receipt.units;
-    if units.thinking_removed > 0 {
-        let blocks = figures::count(units.thinking_removed, "block");
-        row(
-            text,
-            "thinking",
-            &format!("removed {blocks} from the remaining messages"),
-        );
-    }
+    push_count(
+        text,
+        "thinking",
+        units.thinking_removed,
+        "block",
+        |blocks| format!("removed {blocks} from the remaining messages"),
+    );
     if units.texts_shortened > 0 {
         let (number, verb) = match units.texts_shortened {
             1 => ("1".to_owned(), "was"),
@@ -142,14 +155,13 @@ fn push_changes(text: &mut String, receipt: &Receipt, is_compacted: bool) {
         );
         row(text, "user", &line);
     }
-    if units.pictures_left_out > 0 {
-        let pictures = figures::count(units.pictures_left_out, "picture");
-        row(
-            text,
-            "pictures",
-            &format!("left out {pictures} too large for the provider"),
-        );
-    }
+    push_count(
+        text,
+        "pictures",
+        units.pictures_left_out,
+        "picture",
+        |pictures| format!("left out {pictures} too large for the provider"),
+    );
     if !receipt.repairs.is_empty() {
         row(text, "repaired", &repairs(receipt));
     }

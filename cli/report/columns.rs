@@ -90,7 +90,7 @@ pub(crate) fn figure(run: &Run, units: &[Unit]) -> Markup {
                     li title=(outcome.about()) { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class=(outcome.name()) x="0.5" y="0.5" width="13" height="13" {} } (outcome.name()) }
                 }
                 @if drawn.iter().any(|unit| unit.protected) {
-                    li title="instructions, pinned units, the newest user message, pending calls, outputs that the model has not seen" { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class="protected" x="0" y="9" width="14" height="4" {} } "protected: must not be removed" }
+                    li title="instructions, pinned units, the user's words, pending calls, outputs that the model has not seen" { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class="protected" x="0" y="9" width="14" height="4" {} } "protected: must not be removed" }
                 }
             }
             div class="scroll" tabindex="0" role="group" aria-label="strip of units" { (svg(drawn, &reasons)) }

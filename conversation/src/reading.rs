@@ -140,8 +140,8 @@ impl Reader {
         }
     }
 
-    /// Reads a document: a request body, its list of messages, or the log of a session of
-    /// a program of [`LogKind`], which becomes the request body that its next request would have.
+    /// Reads a document: a request body, its list of messages, or a session log of one of the programs
+    /// in [`LogKind`], which becomes the body of the session's next request.
     ///
     /// # Errors
     /// The document is not a conversation in a known format. One that breaks rules of its format is no error:
@@ -187,7 +187,7 @@ impl Reader {
         }
     }
 
-    /// Reads what is no log of a known program. Lines of JSON are told as what they are.
+    /// Reads a document that is not a log of a known program. JSON lines get an error of their own.
     fn read_no_log(
         &self,
         document: Arc<str>,

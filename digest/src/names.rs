@@ -30,8 +30,8 @@ const EARLIER: &str = "earlier";
 const NAMES: usize = 100_000;
 const BYTES_PER_NAME: usize = 128;
 
-/// Most names of one text that were not known before, the first ones. One of so many is hardly used again, and each takes
-/// its time whenever names are weighed.
+/// Most new names that one text adds, the first ones. A name among more than these is hardly used again, and each one
+/// costs time whenever names are weighed.
 const OF_TEXT: usize = 30_000;
 
 /// Number of labels from which on those of an earlier digest share one.

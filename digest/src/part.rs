@@ -57,11 +57,7 @@ impl Part<'_> {
         }
         | Self::Output { text, .. }
         | Self::Summary(text)) = self;
-        let masked = match masked(text) {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(masked) => Some(masked),
-        };
-        if let Some(masked) = masked {
+        if let Cow::Owned(masked) = masked(text) {
             *text = Cow::Owned(masked);
         }
     }

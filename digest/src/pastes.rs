@@ -17,7 +17,7 @@ const LONG_LINE: usize = 1_000;
 /// Percent of the characters of prose that are at least letters or spaces. Lines of logs and code have fewer.
 const LETTERS: usize = 78;
 
-/// Returns where in a text of the user's something was pasted, in order. Each place begins and ends at a line.
+/// Returns the parts of a user's text that were pasted, in order. Each part consists of whole lines.
 #[must_use]
 pub fn pastes_in(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -45,8 +45,8 @@ pub fn pastes_in(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the blocks between fences. A fence is closed by one that is as long and has nothing behind it. One that nothing
-/// closes is none: a log may have such a line, and what follows it may be the user's.
+/// Returns the blocks between fences. A fence is closed by one of at least its length with nothing after it. A fence that
+/// nothing closes does not count: a log may have such a line, and the text after it may be the user's own.
 fn fenced(text: &str) -> Vec<Range<usize>> {
     let mut blocks = Vec::new();
     // Where the block that is open begins, and the length of its fence.

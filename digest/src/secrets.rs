@@ -1,6 +1,6 @@
-//! Secrets in texts: keys, tokens and passwords, by their form and by where they stand.
+//! Finds secrets in texts: keys, tokens and passwords, by their form or their position.
 //!
-//! Read once and from left to right: what follows a word or a sign is looked at up to the next sign, space or quote.
+//! A text is read once, from left to right: what follows a word or a sign is read up to the next sign, space or quote.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -47,7 +47,7 @@ const PREFIXES: [&str; 35] = [
     "ATATT3x",
 ];
 
-/// The same of tokens with dots, up to the first one.
+/// Beginnings of tokens with dots, up to the first dot.
 const DOTTED: [&str; 3] = ["SG", "ya29", "hvs"];
 
 /// Ids of keys of AWS, in upper case, and their length.
@@ -76,8 +76,8 @@ const ENDS: [&str; 14] = [
     "privatekey",
 ];
 
-/// Least bytes of a secret behind such a key in any text, and in settings and options of commands; and of one that is a
-/// word of letters.
+/// Least bytes of a secret after such a key in any text, and in settings and options of commands; and of a secret that
+/// consists only of letters.
 const VALUE: usize = 8;
 const SETTING: usize = 4;
 const WORD: usize = 12;
@@ -85,8 +85,8 @@ const WORD: usize = 12;
 /// Most bytes between a key and its sign.
 const BETWEEN: usize = 8;
 
-/// Most bytes of a key, of the host of an address with what precedes it, and of the name of a cookie; and how far in front
-/// of its user a command stands at most.
+/// Most bytes of a key, of the authority of an address, and of the name of a cookie; and most bytes before the option with
+/// a user that are searched for the command.
 const LONGEST_KEY: usize = 64;
 const AUTHORITY: usize = 256;
 const COOKIE: usize = 128;
@@ -94,8 +94,7 @@ const COMMAND: usize = 256;
 
 /// Returns a text with a short word in place of each secret.
 ///
-/// Only what is likely a secret counts: hashes, ids and names of files do not, nor what stands for one (`$API_KEY`,
-/// `<token>`).
+/// Only likely secrets count: hashes, ids, names of files and placeholders (`$API_KEY`, `<token>`) do not.
 #[must_use]
 pub fn masked(text: &str) -> Cow<'_, str> {
     let secrets = secrets_in(text);
@@ -261,7 +260,7 @@ fn private_key(text: &str, at: usize) -> Option<Range<usize>> {
     (end > start).then_some(start..end)
 }
 
-/// Returns the password of a user behind `-u` of `curl`. Of other programs it is often a number.
+/// Returns the password in the value of `curl -u`. With other programs, that value is often a pair of numbers.
 fn password_of_user(text: &str, option: &Range<usize>) -> Option<Range<usize>> {
     let start = run(text, option.end, |byte| b" \"'\\".contains(&byte));
     let end = end_of_value(text, start);
@@ -284,7 +283,7 @@ fn in_address(text: &str, at: usize) -> Option<Range<usize>> {
     (password.len() >= 3 && !is_placeholder(password)).then(|| start..start + password.len())
 }
 
-/// Returns the secret value behind the `=` or the `:` at `sign`, if its key says that it is one.
+/// Returns the value after the `=` or `:` at `sign`, if its key says that it is secret and it looks like a secret.
 fn value(text: &str, sign: usize) -> Option<Range<usize>> {
     let key = key_before(text, sign);
     let is_header = |name: &str| key.eq_ignore_ascii_case(name);
@@ -383,7 +382,7 @@ fn cookies(text: &str, start: usize) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-/// Returns what a header that logs in has behind the name of its scheme.
+/// Returns the credential of an authorization header, without the name of its scheme.
 fn credential(text: &str, start: usize) -> Option<Range<usize>> {
     const SCHEMES: [&str; 5] = ["bearer", "basic", "token", "digest", "apikey"];
     let end = run(text, start, |byte| IS_OF_WORD[byte as usize]);

@@ -178,13 +178,14 @@ const SPEAKERS: [&str; 14] = [
 ];
 
 /// Those of them that begin a label of an entry.
-const OWN: [&str; 6] = [
+const OWN: [&str; 7] = [
     "user",
     "assistant",
     "reported",
     "noted",
     "thought",
     "output",
+    "did",
 ];
 
 /// Beginnings of entries that no reader takes for a label, whatever follows in them.
@@ -205,7 +206,7 @@ fn begins_like_a_label(entry: &str) -> bool {
         let visible = entry.trim_start_matches(|c: char| !c.is_alphanumeric());
         let end = visible.find(|c: char| !c.is_alphanumeric());
         let first = &visible[..end.unwrap_or(visible.len())];
-        first == "did" || OWN.contains(&first) || is_like_a_label(entry)
+        OWN.contains(&first) || is_like_a_label(entry)
     })
 }
 

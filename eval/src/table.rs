@@ -216,6 +216,12 @@ fn with_choice(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
     text
 }
 
+/// Returns the groups of sets that have a row in JSON, by name: all sets, and each set by itself.
+pub(crate) fn groups<'s>(sets: &[&'s str]) -> impl Iterator<Item = (&'s str, Vec<&'s str>)> {
+    let each = sets.iter().map(|set| (*set, vec![*set]));
+    std::iter::once(("all", sets.to_vec())).chain(each)
+}
+
 /// Writes all figures as JSON: by budget, strategy and set with intervals, and all rows.
 #[must_use]
 pub fn json(evaluation: &Evaluation) -> Value {
@@ -224,9 +230,7 @@ pub fn json(evaluation: &Evaluation) -> Value {
     let mut rows = Vec::new();
     for budget in summary.budgets() {
         for strategy in summary.strategies() {
-            let groups = std::iter::once(("all", sets.clone()))
-                .chain(sets.iter().map(|set| (*set, vec![*set])));
-            for (name, sets) in groups {
+            for (name, sets) in groups(&sets) {
                 let figures: serde_json::Map<String, Value> = FIGURES
                     .iter()
                     .chain(&QUESTIONS)

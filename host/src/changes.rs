@@ -87,13 +87,11 @@ impl Changes {
                 messages: 0..0,
             })
             .collect();
-        let all = before.units();
         for (index, origin) in origins.iter().enumerate() {
             let Some(message) = origin.message() else {
                 continue;
             };
-            let unit = all.partition_point(|unit| unit.end() <= message);
-            let Some(change) = units.get_mut(unit) else {
+            let Some(change) = units.get_mut(before.unit_of(message)) else {
                 continue;
             };
             if change.messages.is_empty() {

@@ -97,8 +97,8 @@ fn failed(error: impl fmt::Display) -> ChildFailure {
 }
 
 impl ChildTask {
-    /// Returns the task that does `work`. A child knows its task by `argument`, its last one, which must be
-    /// another one for each task. Without it, a variable that is set for all programs makes none of them a child.
+    /// Returns the task that does `work`. A child recognizes its task by its last argument, `argument`, which must
+    /// differ between tasks. The environment variable alone does not make a program a child.
     #[must_use]
     pub const fn new(
         argument: &'static str,

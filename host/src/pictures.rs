@@ -6,8 +6,7 @@ use std::borrow::Cow;
 use baler_conversation::{Conversation, ReadError, edit};
 
 use crate::changes::{Origin, UnitOutcome};
-use crate::compactor::turn_with_thinking;
-use crate::plan::{Applied, without_thinking};
+use crate::plan::{Applied, loses_thinking, without_thinking};
 use crate::situation::Situation;
 use crate::verify::{exceeded_limits, is_unreachable};
 
@@ -27,12 +26,7 @@ pub(crate) fn are_all_that_is_wrong(situation: &Situation) -> bool {
 
 /// Returns whether the caller named the unit of a message, so that it stays byte-identical.
 fn stays_whole(situation: &Situation, message: usize) -> bool {
-    situation.stays_whole(unit_of(&situation.conversation, message))
-}
-
-fn unit_of(conversation: &Conversation, message: usize) -> usize {
-    let units = conversation.units();
-    units.partition_point(|unit| unit.end() <= message)
+    situation.stays_whole(situation.conversation.unit_of(message))
 }
 
 /// Puts the host's line in the place of each picture for whose size the provider refuses `result`, which `applied`
@@ -52,11 +46,7 @@ pub(crate) fn leave_out(
     };
     let binding = before.envelope().binding;
     let drops_thinking = situation.request.policy.drops_thinking(binding);
-    let spared = turn_with_thinking(&result);
-    let turn_of = |message: usize| {
-        let unit = result.units().get(unit_of(&result, message));
-        unit.map(|unit| unit.turn)
-    };
+    let loses_thinking = loses_thinking(&result);
     let mut messages: Vec<Cow<'_, str>> = Vec::with_capacity(applied.origins.len());
     let mut origins = Vec::with_capacity(applied.origins.len());
     let all = result.all_messages().iter().zip(&applied.origins);
@@ -66,7 +56,7 @@ pub(crate) fn leave_out(
             Some(edit::replace(result.source(), &message.place, replacements))
         } else if drops_thinking
             && index > first
-            && turn_of(index) != spared
+            && loses_thinking(index)
             && let Some(rest) = without_thinking(&result, message)
         {
             applied.thinking_removed += rest.blocks;
@@ -77,7 +67,7 @@ pub(crate) fn leave_out(
             continue;
         };
         if let Some(own) = origin.message()
-            && let Some(outcome) = applied.outcomes.get_mut(unit_of(before, own))
+            && let Some(outcome) = applied.outcomes.get_mut(before.unit_of(own))
         {
             *outcome = UnitOutcome::Rewritten;
         }

@@ -18,7 +18,6 @@ use crate::receipt::{
     Unchanged, Units, UserWords,
 };
 use crate::situation::Situation;
-use crate::users_words;
 use crate::verify::Accepted;
 
 /// Record of a running compaction.
@@ -84,7 +83,7 @@ impl Record<'_> {
                 .filter(|of_unit| **of_unit == outcome)
                 .count()
         };
-        let user_words = user_words(before, &applied.outcomes);
+        let user_words = user_words(self.situation, &applied.outcomes);
         let receipt = Receipt {
             user_words: Some(user_words),
             strategy: Some(strategy),
@@ -206,14 +205,14 @@ impl Record<'_> {
     }
 }
 
-fn user_words(before: &Conversation, outcomes: &[UnitOutcome]) -> UserWords {
+fn user_words(situation: &Situation, outcomes: &[UnitOutcome]) -> UserWords {
     let mut words = UserWords {
         kept: 0,
         rewritten: 0,
         removed: 0,
     };
     let outcomes = outcomes.iter().enumerate();
-    for (_, outcome) in outcomes.filter(|(unit, _)| users_words::in_unit(before, *unit).is_some()) {
+    for (_, outcome) in outcomes.filter(|(unit, _)| situation.words_in(*unit).is_some()) {
         match outcome {
             UnitOutcome::Kept => words.kept += 1,
             UnitOutcome::Rewritten => words.rewritten += 1,

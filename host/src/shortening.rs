@@ -41,7 +41,7 @@ pub(crate) enum Kind {
     Users,
     /// An output that the model has not seen.
     Unseen,
-    /// An output that stays only because the user's words are in the same unit. It gets no more than the least.
+    /// An output that stays only because the user's words are in the same unit. It gets [`LEAST_TOKENS`].
     Beside,
 }
 
@@ -176,7 +176,7 @@ impl Shortening {
         self.texts.retain(|text| text.kind != Kind::Users);
     }
 
-    /// Limits outputs beside the user's words to the least.
+    /// Limits outputs in the same unit as the user's words to [`LEAST_TOKENS`].
     pub(crate) fn limit_outputs_beside_words(&mut self) {
         let beside = self
             .texts
@@ -284,8 +284,8 @@ pub(crate) fn share_of_newest_message(free: u32, others: u32, work: u32, words: 
     free.saturating_sub(for_summary.max(for_work))
 }
 
-/// Returns how many tokens of the `free` budget words of the user may have of which the share has `share`. They get what
-/// `others`, the tokens of unprotected units, do not need.
+/// Returns how many tokens of the `free` budget the user's words may have: their `share`, and what `others`, the tokens of
+/// unprotected units, do not need.
 pub(crate) fn share_of_words(free: u32, others: u32, share: u32) -> u32 {
     let reserved = free.saturating_sub(share).min(others);
     free - reserved

@@ -49,6 +49,8 @@ pub(crate) struct Situation {
     first_unfinished: OnceLock<usize>,
     /// Whether a plan may remove the thinking of each unit; computed on demand.
     thinking_is_removable: OncePerUnit<bool>,
+    /// How the user said something in each unit; computed on demand.
+    words: OncePerUnit<Option<Words>>,
     /// Archive reference of each unit; computed on demand.
     references: OncePerUnit<Option<String>>,
     /// Whether an archive stores removed content, so that references are valid.
@@ -121,6 +123,7 @@ impl Situation {
             opening_note: marks.opening_note,
             first_unfinished: OnceLock::new(),
             thinking_is_removable: OncePerUnit::new(conversation.units().len()),
+            words: OncePerUnit::new(conversation.units().len()),
             references: OncePerUnit::new(conversation.units().len()),
             archived,
             spending: Spending::default(),
@@ -184,7 +187,7 @@ impl Situation {
     }
 
     /// Protects the user's words, the newest first, as long as they fit the user's share of the free budget in their shortest
-    /// form. All of them stay whole if that fits, too. One that does not fit is passed over.
+    /// form. Words that do not fit are passed over. All stay whole if that fits, too.
     fn protect_users_words(&mut self) {
         let percent = self.request.policy.user_percent.min(100);
         let of_words = if percent == 0 {
@@ -192,15 +195,15 @@ impl Situation {
         } else {
             percent
         };
-        self.left_for_words = self.free().percent(of_words).tokens;
+        let share = self.free().percent(of_words);
+        self.left_for_words = share.tokens;
         if percent == 0 || self.fits() || !self.below_floor.is_empty() {
             return;
         }
-        let share = self.free().percent(percent);
         let mut candidates: Vec<(Words, usize)> = (0..self.units().len())
             .rev()
             .filter(|unit| !self.is_protected(*unit))
-            .filter_map(|unit| Some((users_words::in_unit(&self.conversation, unit)?, unit)))
+            .filter_map(|unit| Some((self.words_in(unit)?, unit)))
             .collect();
         // Of each kind the newest first.
         candidates.sort_by_key(|(words, _)| *words);
@@ -240,6 +243,12 @@ impl Situation {
             self.shortening.leave_words_whole();
             self.find_floor();
         }
+    }
+
+    /// Returns how the user said something in a unit; `None` if nothing.
+    pub(crate) fn words_in(&self, unit: usize) -> Option<Words> {
+        let words = || users_words::in_unit(&self.conversation, unit);
+        self.words.get(unit, words).copied().flatten()
     }
 
     fn find_texts(&mut self) {
@@ -451,9 +460,9 @@ impl Situation {
         self.statuses.get(unit).is_some_and(|status| status.whole)
     }
 
-    /// Returns whether an output stays as it is for the user's words: it is the user's answer, or the host shortens it beside
-    /// them.
-    pub(crate) fn holds_answer(&self, unit: usize, message: &Message, part: &Part) -> bool {
+    /// Returns whether no plan may edit an output for the sake of the user's words: it is the user's answer, or stands in a
+    /// unit that is protected for them, where the host shortens it.
+    pub(crate) fn stays_for_words(&self, unit: usize, message: &Message, part: &Part) -> bool {
         let Some(status) = self.statuses.get(unit).filter(|status| status.protected) else {
             return false;
         };

@@ -88,9 +88,8 @@ fn last_recorded_summary(conversation: &Conversation) -> Option<usize> {
     let last = conversation.all_messages().iter().rposition(|message| {
         message.role == Role::User && message.parts.iter().any(|part| says(message, part))
     })?;
-    let units = conversation.units();
-    let unit = units.partition_point(|unit| unit.end() <= last);
-    (units[unit].kind == UnitKind::Summary).then_some(unit)
+    let unit = conversation.unit_of(last);
+    (conversation.units()[unit].kind == UnitKind::Summary).then_some(unit)
 }
 
 /// Protects every unit of a model turn that has a protected unit. Some providers merge adjacent model
@@ -249,7 +248,7 @@ fn landmarks(conversation: &Conversation, unseen: &Range<usize>) -> [Option<usiz
         .all_messages()
         .iter()
         .rposition(Message::may_be_anything)
-        .map(|message| units.partition_point(|unit| unit.end() <= message))
+        .map(|message| conversation.unit_of(message))
         .filter(|unit| provider_summary < Some(*unit));
     [
         newest_user_unit,

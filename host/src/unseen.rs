@@ -38,7 +38,6 @@ pub(crate) fn units(conversation: &Conversation) -> Range<usize> {
 /// these results yet, and nothing calls the tools again. In a session log the range is empty: what ends a log
 /// was answered.
 pub(crate) fn paused(conversation: &Conversation) -> Range<usize> {
-    let units = conversation.units();
     let mut paused = 0..0;
     if conversation.log().is_some() {
         return paused;
@@ -56,7 +55,7 @@ pub(crate) fn paused(conversation: &Conversation) -> Range<usize> {
             .iter()
             .any(|part| part.content.is_hosted());
         if has_results {
-            let unit = units.partition_point(|unit| unit.end() <= index);
+            let unit = conversation.unit_of(index);
             let end = if paused.is_empty() {
                 unit + 1
             } else {
@@ -76,8 +75,7 @@ pub(crate) fn paused(conversation: &Conversation) -> Range<usize> {
 pub(crate) fn last_words(conversation: &Conversation, unseen: &Range<usize>) -> Option<usize> {
     let last = conversation.last_said()?;
     let is_said = conversation.is_answer(&conversation.all_messages()[last]);
-    let units = conversation.units();
-    (is_said && !unseen.is_empty()).then(|| units.partition_point(|unit| unit.end() <= last))
+    (is_said && !unseen.is_empty()).then(|| conversation.unit_of(last))
 }
 
 /// Returns the unit of the model's last answer, if without it the result would end with outputs of a

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use baler_conversation::message::{Content, Message, Part};
 use baler_conversation::{Conversation, Role, UnitKind};
-use baler_digest::{ByAuthor, asks_user, by_author, is_refusal_with_reason};
+use baler_digest::{asks_user, by_author, is_refusal_with_reason};
 
 /// How a unit holds words of the user, surest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,9 +48,9 @@ fn answer(conversation: &Conversation, message: &Message, part: &Part) -> Option
     let Content::Output(output) = &part.content else {
         return None;
     };
-    // Outputs may be large, and few of them are answers.
     // What the user answers may begin like an error.
     let is_asked = asks_user(&output.name) && !output.marked_failed;
+    // Outputs may be large, and few of them are answers.
     if !is_asked && !output.marked_failed {
         return None;
     }
@@ -70,29 +70,30 @@ fn answer(conversation: &Conversation, message: &Message, part: &Part) -> Option
 }
 
 fn says_something(conversation: &Conversation, message: &Message) -> bool {
-    if message.role != Role::User || message.is_recorded_summary {
+    if message.is_recorded_summary {
         return false;
     }
-    let texts = message.parts.iter();
-    let texts: Vec<Cow<'_, str>> = texts
-        .map(|part| said_in(conversation, message, part))
-        .collect();
+    let texts = users_texts(conversation, message);
     let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
     let authors = by_author(&texts);
-    authors
-        .iter()
-        .any(|author| ByAuthor::own_words(author).is_some())
+    authors.iter().any(|author| author.own_words().is_some())
 }
 
-/// Returns what a part of a user's message says, and nothing if baler or a strategy wrote it. What is left of a shortened
-/// text is still the user's.
-fn said_in<'a>(conversation: &'a Conversation, message: &Message, part: &Part) -> Cow<'a, str> {
-    let Content::Text(place) = &part.content else {
-        return Cow::Borrowed("");
+/// Returns for each part its text if the message has the user's role and no compaction wrote it, or what a
+/// compaction left of it, and an empty text otherwise.
+pub(crate) fn users_texts<'c>(
+    conversation: &'c Conversation,
+    message: &Message,
+) -> Vec<Cow<'c, str>> {
+    let text = |part: &Part| match &part.content {
+        Content::Text(place) if message.role == Role::User => {
+            match conversation.earlier(message, part) {
+                None => conversation.text(place),
+                Some(own) if own.is_excerpt() => Cow::Owned(own.text),
+                Some(_) => Cow::Borrowed(""),
+            }
+        }
+        _ => Cow::Borrowed(""),
     };
-    match conversation.opened(message, part) {
-        Some(opened) if opened.is_excerpt() => Cow::Owned(opened.text),
-        Some(_) => Cow::Borrowed(""),
-        None => conversation.text(place),
-    }
+    message.parts.iter().map(text).collect()
 }

@@ -58,12 +58,12 @@ fn unreadable_input_is_reported_with_its_kind() {
         (
             "a log of an unknown program",
             b"{\"type\":\"said\",\"text\":\"x\"}\n{\"type\":\"said\",\"text\":\"y\"}\n",
-            "looks like a log of lines, of a program that is not known; read are the logs of claude-code, claude-stream-json, codex, pi",
+            "looks like a log of lines from an unknown program; supported logs: claude-code, claude-stream-json, codex, pi",
         ),
         (
             "a log of a program that is not read",
             b"{\"type\":\"init\",\"session_id\":\"d\",\"model\":\"gemini-3-pro\"}\n",
-            "a log of `gemini --output-format stream-json`, which is not read",
+            "a log of `gemini --output-format stream-json`, which baler cannot read",
         ),
     ];
     for (name, input, message) in cases {

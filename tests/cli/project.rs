@@ -152,11 +152,14 @@ fn a_strategy_gets_a_model_only_if_the_list_grants_it() {
             .wasm,
     );
     let week = example("plan-a-week.openai.json");
-    let compact = |grant: &str| {
+    let compact = |grant: &str, is_trusted: bool| {
         bench.file(
             "baler.toml",
             format!("[strategies.asks]\nsource = {{ path = 'asks.wasm' }}\n{grant}"),
         );
+        if is_trusted {
+            bench.run(&["trust"]).ends(0);
+        }
         bench.run(&[
             "compact",
             &week,
@@ -167,38 +170,14 @@ fn a_strategy_gets_a_model_only_if_the_list_grants_it() {
             "--dry-run",
         ])
     };
-    let ran = compact("grant = ['model']").ends(2);
-    assert!(
-        ran.stderr
-            .contains("is not trusted, so no grant of it counts"),
-        "{}",
-        ran.stderr
-    );
-    let compact = |grant: &str| {
-        bench.file(
-            "baler.toml",
-            format!("[strategies.asks]\nsource = {{ path = 'asks.wasm' }}\n{grant}"),
-        );
-        bench.run(&["trust"]).ends(0);
-        bench.run(&[
-            "compact",
-            &week,
-            "-s",
-            "asks",
-            "--model",
-            "http://localhost:9/v1#none",
-            "--dry-run",
-        ])
-    };
-    let ran = compact("").ends(2);
-    assert!(
-        ran.stderr
-            .contains("does not grant it one: add `grant = [\"model\"]`"),
-        "{}",
-        ran.stderr
-    );
+    compact("grant = ['model']", false)
+        .ends(2)
+        .says(&["is not trusted, so its grants do not count"]);
+    compact("", true)
+        .ends(2)
+        .says(&["does not grant it one: add `grant = [\"model\"]`"]);
     // Nothing answers there, so the next strategy runs.
-    let ran = compact("grant = ['model']");
+    let ran = compact("grant = ['model']", true);
     assert!([3, 4].contains(&ran.code), "{}", ran.stderr);
     assert!(!ran.stderr.contains("does not grant"), "{}", ran.stderr);
 }
@@ -291,14 +270,10 @@ fn a_list_that_is_not_one_is_refused_with_the_place() {
             );
         }
     }
-    let ran = bench
+    bench
         .run(&["strategies", "--project", "nowhere.toml"])
-        .ends(2);
-    assert!(
-        ran.stderr.contains("cannot read `nowhere.toml`"),
-        "{}",
-        ran.stderr
-    );
+        .ends(2)
+        .says(&["cannot read `nowhere.toml`"]);
 }
 
 /// Whoever wrote a checkout must not decide what a summary may say to the model, or that the task may be cut.
@@ -327,7 +302,7 @@ fn a_list_that_was_only_found_forbids_and_allows_nothing() {
     ran.says(&[
         "(not trusted) sets policy.plans.excerpts = false",
         "warning:",
-        "is not trusted, so this of it does not count",
+        "is not trusted, so these of its settings do not count",
         "policy.plans.user-percent = 0",
         "policy.plans.summary-role = \"system\"",
         "run `baler trust ",
@@ -362,14 +337,8 @@ fn a_list_that_was_only_found_forbids_and_allows_nothing() {
     ran.says(&["(trusted) sets ", "policy.plans.summary-role = \"system\""]);
     plans.push("policy.plans.excerpts".to_owned());
     plans.sort();
-    let mut settings: Vec<&str> = Vec::new();
-    settings.extend(
-        project["settings"]
-            .as_array()
-            .expect("a list")
-            .iter()
-            .filter_map(Value::as_str),
-    );
+    let settings = project["settings"].as_array().expect("a list");
+    let mut settings: Vec<&str> = settings.iter().filter_map(Value::as_str).collect();
     settings.sort_unstable();
     assert_eq!(settings, plans);
     assert_eq!(project["withheld"], serde_json::json!([]));
@@ -413,12 +382,10 @@ fn trust_ends_when_the_list_changes() {
     let told = bench.run(&["trust", "--revoke"]).ends(0).stdout;
     assert!(told.contains("was not trusted"), "{told}");
     fs::remove_file(bench.path("baler.toml")).expect("removes");
-    let ran = bench.run(&["trust", "nowhere.toml"]).ends(2);
-    assert!(
-        ran.stderr.contains("cannot read `nowhere.toml`"),
-        "{}",
-        ran.stderr
-    );
+    bench
+        .run(&["trust", "nowhere.toml"])
+        .ends(2)
+        .says(&["cannot read `nowhere.toml`"]);
 }
 
 #[test]

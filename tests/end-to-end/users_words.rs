@@ -166,21 +166,22 @@ async fn every_strategy_leaves_each_message_of_the_user_in_its_place_in_every_fo
 #[tokio::test]
 async fn guest_that_removes_or_rewrites_everything_does_not_reach_the_users_words() {
     let conversation = read(&spoken(Format::Anthropic, &SAID));
+    let mut attacks = 0;
     for guest in baler_hostile_guests::ALL.iter().filter(|guest| {
-        ["drop_", "edit_", "insert_", "rewrite_"]
+        ["drop-", "edit-", "insert-", "rewrite-"]
             .iter()
             .any(|start| guest.name.starts_with(start))
     }) {
-        let Ok(strategy) = host().load(guest.name, guest.wasm).await else {
-            continue;
-        };
+        let strategy = host().load(guest.name, guest.wasm).await.expect("it loads");
         let compaction = compact(&conversation, &strategy, &to(0.1)).await;
-        assert!(compaction.is_compacted(), "{}", guest.name);
         for text in SAID {
             let message = user(Format::Anthropic, text);
             assert!(has_message(&compaction, &message), "{}: {text}", guest.name);
         }
+        // Some guests attack what this conversation has none of.
+        attacks += usize::from(compaction.is_compacted());
     }
+    assert!(attacks > 10, "only {attacks} guests attacked");
 }
 
 /// An Anthropic step in which a tool asked the user, next to a parallel call with a large output.

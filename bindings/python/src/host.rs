@@ -413,7 +413,7 @@ impl Live {
 /// Reads the list that the caller named, and so trusts.
 fn project_of(file: &str) -> PyResult<Project> {
     let project = Project::read(file.as_ref()).map_err(|error| error.raise())?;
-    let is_reserved = |name: &str| baler_strategies::by_name(&name.to_ascii_lowercase()).is_some();
+    let is_reserved = |name: &str| baler_strategies::by_name_in_any_case(name).is_some();
     let checked = project.check_names(is_reserved);
     checked.map_err(|error| error.raise())?;
     Ok(project)

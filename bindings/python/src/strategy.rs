@@ -84,7 +84,7 @@ impl NativeStrategy {
         let wasm = py.detach(|| read(&path)).map_err(errors::strategy)?;
         let name = name.unwrap_or_else(|| {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let shipped = baler_strategies::by_name(&stem.to_ascii_lowercase());
+            let shipped = baler_strategies::by_name_in_any_case(&stem);
             // A receipt must not call another file by the name of one that ships with baler.
             match shipped.is_some_and(|shipped| shipped.wasm != &wasm[..]) {
                 true => path.file_name().unwrap_or_default().to_string_lossy(),

@@ -54,7 +54,7 @@ const PREVIEW_1: &str = "wasi_snapshot_preview1";
 /// Preview 1 of WASI with nothing behind it, as text.
 const NOTHING: &str = include_str!("../../../guest-strategies/wasi/deny.wat");
 
-/// What of a module decides how it is wrapped.
+/// Properties of a module that decide how it is wrapped.
 #[derive(Debug, Default)]
 struct Contents {
     has_types: bool,
@@ -70,7 +70,7 @@ pub(super) struct Job {
     pub(super) adapter: Option<Vec<u8>>,
 }
 
-/// The first line of a job: what the bytes behind it are.
+/// The first line of a job, which describes the bytes after it.
 #[derive(Serialize, Deserialize)]
 struct Head {
     world: Option<World>,

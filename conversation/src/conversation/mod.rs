@@ -285,6 +285,13 @@ impl Conversation {
             .map_or(0..0, |unit| unit.first_message..unit.end())
     }
 
+    /// Returns the index of the unit that holds a message; the number of units if the message does not exist.
+    #[must_use]
+    pub fn unit_of(&self, message: usize) -> usize {
+        let units = self.units();
+        units.partition_point(|unit| unit.end() <= message)
+    }
+
     /// The messages of a unit; none past the last unit.
     pub fn messages(&self, unit: usize) -> &[Message] {
         self.inner

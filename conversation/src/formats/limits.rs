@@ -28,17 +28,22 @@ pub(crate) enum Fit {
 }
 
 impl ProviderLimits {
-    /// From so many pictures on, Anthropic takes smaller ones only.
+    /// With more pictures than this, Anthropic accepts only smaller ones.
     pub const MANY_PICTURES: u32 = 20;
+
+    /// The bytes of a picture that has too many of them.
+    pub(crate) fn bytes_above(&self, picture: &Media, document: &Document) -> Option<usize> {
+        // The place in the document is at least as long, and nothing has to be decoded for it.
+        if picture.data.as_ref()?.len() <= self.picture_bytes {
+            return None;
+        }
+        let bytes = picture.digits(document)?.len();
+        (bytes > self.picture_bytes).then_some(bytes)
+    }
 
     /// In which requests the provider accepts a picture.
     pub(crate) fn fit(&self, picture: &Media, document: &Document) -> Fit {
-        let may_be_large = picture
-            .data
-            .as_ref()
-            .is_some_and(|data| data.len() > self.picture_bytes);
-        let bytes = || picture.digits(document).map_or(0, |digits| digits.len());
-        if may_be_large && bytes() > self.picture_bytes {
+        if self.bytes_above(picture, document).is_some() {
             return Fit::Never;
         }
         if self.picture_side_of_many == u32::MAX {

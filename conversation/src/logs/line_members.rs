@@ -23,13 +23,12 @@ pub(super) struct LineMembers<'a> {
 impl<'a> LineMembers<'a> {
     /// The members of an object that was read to its end.
     pub(super) fn of(members: &Members<'a>) -> Self {
-        Self {
-            keys: members.0.iter().map(|(key, _)| key.clone()).collect(),
-            tag: members.text("type"),
-            message: members.get("message").and_then(object),
-            info: members.get("info").map(RawValue::get),
-            is_body: false,
+        let mut line = Self::default();
+        for (key, value) in &members.0 {
+            line.take(key, value);
+            line.keys.push(key.clone());
         }
+        line
     }
 
     /// Takes the value of a member that tells more than its key: `type`, `message` or `info`.

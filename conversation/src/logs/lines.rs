@@ -2,8 +2,9 @@
 
 use serde_json::value::RawValue;
 
+use super::records::not_understood;
 use crate::deadline::Deadline;
-use crate::json::Members;
+use crate::json::{self, Members};
 use crate::model::log::{LogError, LogFacts, LogKind};
 
 /// The number of lines between two checks of the deadline. Few, because a line that ends a compaction may cost a
@@ -47,24 +48,27 @@ impl<'a> Lines<'a> {
     /// # Errors
     /// Most lines are broken, or the deadline passed.
     pub(super) fn finish(self, kind: LogKind) -> Result<LogFacts, LogError> {
-        let LogFacts {
-            broken_lines,
-            lines,
-            ..
-        } = self.facts;
         if self.is_late {
             return Err(LogError::OutOfTime);
         }
-        if broken_lines > lines / 2 {
-            return Err(LogError::Broken {
-                kind,
-                broken: broken_lines,
-                lines,
-                line: self.first_broken,
-            });
-        }
-        Ok(self.facts)
+        checked(self.facts, kind, self.first_broken)
     }
+}
+
+/// The counts of a log, of which `line` is the first that is broken.
+///
+/// # Errors
+/// Most lines are broken.
+pub(super) fn checked(facts: LogFacts, kind: LogKind, line: usize) -> Result<LogFacts, LogError> {
+    if facts.broken_lines > facts.lines / 2 {
+        return Err(LogError::Broken {
+            kind,
+            broken: facts.broken_lines,
+            lines: facts.lines,
+            line,
+        });
+    }
+    Ok(facts)
 }
 
 impl<'a> Iterator for Lines<'a> {
@@ -94,10 +98,7 @@ impl<'a> Iterator for Lines<'a> {
                 Err(error) if error.is_eof() && !is_ended => {
                     self.facts.unfinished_last_line = true;
                 }
-                Err(_) if is_other_json(line) => {
-                    self.facts.skipped_lines += 1;
-                    self.facts.unknown_lines += 1;
-                }
+                Err(_) if is_other_json(line) => not_understood(&mut self.facts),
                 Err(_) => self.count_broken(),
             }
         }
@@ -113,6 +114,12 @@ fn is_other_json(line: &str) -> bool {
 /// Whether a member is `true`.
 pub(super) fn is_true(members: &Members<'_>, key: &str) -> bool {
     members.get(key).is_some_and(|raw| raw.get() == "true")
+}
+
+/// A member that is a text, raw.
+pub(super) fn raw_text<'a>(members: &Members<'a>, key: &str) -> Option<&'a str> {
+    let raw = members.get(key).map(RawValue::get);
+    raw.filter(|raw| json::is_text(raw))
 }
 
 /// A member that is an object, taken apart.

@@ -68,7 +68,7 @@ type Read = fn(&str, Option<&Deadline>) -> Result<Log, LogError>;
 
 enum ProgramLog {
     Read(LogKind, Read),
-    /// It is not read, and would pass for one of another program. With the name of its own.
+    /// The name of a program whose logs are not supported and would pass for those of another one.
     NotRead(&'static str),
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::lines::Lines;
+use super::lines::{self, Lines};
 use crate::deadline::Deadline;
 use crate::json::{self, BEFORE, Members};
 use crate::model::log::{LogError, LogFacts, LogKind};
@@ -63,15 +63,7 @@ fn each_of_list<'a>(
         }
         facts.broken_lines += 1;
     }
-    if facts.broken_lines > facts.lines / 2 {
-        return Err(LogError::Broken {
-            kind,
-            broken: facts.broken_lines,
-            lines: facts.lines,
-            line: first_broken,
-        });
-    }
-    Ok(facts)
+    lines::checked(facts, kind, first_broken)
 }
 
 /// The error of a log that is one JSON value.
@@ -84,7 +76,7 @@ pub(super) fn not_json(kind: LogKind, error: &serde_json::Error) -> LogError {
     }
 }
 
-/// Counts a record of a type that its reader does not know. What the program says there is in no message.
+/// Counts a record of a form that its reader does not know. Its content is in no message.
 pub(super) const fn not_understood(facts: &mut LogFacts) {
     facts.skipped_lines += 1;
     facts.unknown_lines += 1;

@@ -20,7 +20,7 @@ const MEMBERS: usize = 48;
 
 /// The program whose log `text` is; `None` if it is no log, or one of a program that is not known.
 pub(super) fn program(text: &str) -> Option<&'static Program> {
-    let text = beginning(text);
+    let text = text.trim_start_matches(json::BEFORE);
     if json::is_list(text) {
         return of_list(text);
     }
@@ -59,13 +59,8 @@ pub(super) fn is_lines(text: &str) -> bool {
     let is_object = |line: &str| {
         serde_json::from_str::<Members<'_>>(line).is_ok() && !matches!(look(line), Found::NoLog)
     };
-    let mut lines = lines(beginning(text));
+    let mut lines = lines(text.trim_start_matches(json::BEFORE));
     (0..2).all(|_| lines.next().is_some_and(is_object))
-}
-
-/// A text without what may stand before its first line.
-fn beginning(text: &str) -> &str {
-    text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
 }
 
 fn lines(text: &str) -> impl Iterator<Item = &str> {

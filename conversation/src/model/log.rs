@@ -99,7 +99,7 @@ pub struct LogFacts {
     pub lines: usize,
     /// Lines that hold nothing for the model: titles, events, settings, unknown types.
     pub skipped_lines: usize,
-    /// Those of them that are not understood. They may have held something for the model.
+    /// Skipped lines of an unknown form, which may have held something for the model.
     pub unknown_lines: usize,
     /// Complete lines that are no JSON, or that name a key twice.
     pub broken_lines: usize,
@@ -121,7 +121,7 @@ pub struct LogFacts {
     pub dropped_calls: usize,
     /// Results that were left out: no call of their id is without one.
     pub dropped_results: usize,
-    /// Blocks that were left out: they are no objects, or calls or results without an id.
+    /// Blocks that were left out: not objects, of a type that cannot be sent, or calls or results without an id.
     pub dropped_blocks: usize,
     /// Blocks of thinking that were left out: the model binds them to a request that no log holds.
     pub dropped_thinking: usize,
@@ -152,27 +152,27 @@ pub enum LogError {
         /// Its lines that are not empty.
         lines: usize,
     },
-    /// The log is one of a program whose logs are not read.
+    /// The log was written by a program whose logs are not supported.
     #[error(
-        "this is a log of {program}, which is not read; read are the logs of {}; \
-         give one of those, or the body of a request",
+        "this is a log of {program}, which baler cannot read; supported logs: {}; \
+         give one of those or a request body",
         LogKind::names()
     )]
     NotRead {
         /// Whose log it is.
         program: &'static str,
     },
-    /// The document is lines of JSON objects, and no program is known by them.
+    /// The document consists of lines of JSON objects that identify no known program.
     #[error(
-        "the document looks like a log of lines, of a program that is not known; read are the logs of {}; \
-         give one of those from its first line on, or the body of a request, or its list of messages",
+        "the document looks like a log of lines from an unknown program; supported logs: {}; \
+         give one of those from its first line on, a request body, or a list of messages",
         LogKind::names()
     )]
     UnknownProgram,
     /// More than half of the lines are not understood.
     #[error(
-        "{unknown} of the {lines} lines of this {kind} log are not understood, so most of what was said would \
-         be missing; give the file as {kind} wrote it; a newer {kind} may write it in another way"
+        "{unknown} of the {lines} lines of this {kind} log have an unknown form, so most of the conversation \
+         would be missing; give the file as {kind} wrote it; a newer version of {kind} may use another form"
     )]
     NotUnderstood {
         /// Whose log it seems to be.

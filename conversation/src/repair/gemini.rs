@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::slice::from_ref;
 
 use crate::formats::Replacement;
-use crate::formats::gemini::read::{EMPTY, either};
+use crate::formats::gemini::read::{EMPTY, has_signature};
 use crate::formats::gemini::rules::{has_calls, pairing, takes_calls_behind};
 use crate::json::{self, Members, Place};
 use crate::model::message::{Call, Content, Message, Output, Part, Role};
@@ -33,9 +33,8 @@ fn leave_out_empty_parts(reading: &Reading, draft: &mut Draft<'_>) {
     let mut speakers = texts::Speakers::of(reading);
     for (index, message) in reading.each() {
         let is_signed = |part: &Part| {
-            serde_json::from_str::<Members<'_>>(reading.raw(&part.place)).map_or(true, |part| {
-                either(&part, "thoughtSignature", "thought_signature").is_some()
-            })
+            serde_json::from_str::<Members<'_>>(reading.raw(&part.place))
+                .map_or(true, |part| has_signature(&part))
         };
         let is_empty = |part: &Part| match &part.content {
             Content::Text(place) => place.len() == 2,

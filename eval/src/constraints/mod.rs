@@ -113,6 +113,7 @@ pub(crate) async fn measure(
             };
             let case = Case::of_history(conversation);
             let scorer = Scorer::of(&case);
+            let words = tokens_of_users_words(&case);
             for (budget, room) in case.rooms(options) {
                 let mut found: Vec<(&str, bool)> = Vec::new();
                 for baseline in Baseline::ALL {
@@ -125,7 +126,7 @@ pub(crate) async fn measure(
                         .compacted(host, strategy, room, &options.pins)
                         .await?;
                     // The same for all strategies, because the host protects before it asks one.
-                    within_share = are_within_share(&case, compaction.receipt());
+                    within_share = are_within_share(words, compaction.receipt());
                     let units = cases::read(compaction.conversation());
                     found.push((strategy.name(), constraint.is_in(units.iter().flatten())));
                 }
@@ -146,14 +147,19 @@ pub(crate) async fn measure(
     Ok(rows)
 }
 
-/// Whether all units with the user's words fit into the share of the free budget that the host keeps for them: half of
-/// it by default. The floor holds those that it keeps already, so this is true less often than they fit.
-fn are_within_share(case: &Case, receipt: &Receipt) -> bool {
+/// Returns the tokens of all units with the user's words.
+fn tokens_of_users_words(case: &Case) -> u64 {
     let units = case.conversation.units().iter().zip(&case.units);
-    let words: u64 = units
+    units
         .filter(|(unit, messages)| has_users_words(unit, messages))
         .map(|(unit, _)| u64::from(unit.tokens))
-        .sum();
+        .sum()
+}
+
+/// Whether so many tokens of the user's words fit into the share of the free budget that the host keeps for them: half
+/// of it by default. The floor includes the words that the host keeps anyway, so the words fit more often than this
+/// says.
+fn are_within_share(words: u64, receipt: &Receipt) -> bool {
     let free = receipt.tokens.budget.saturating_sub(receipt.tokens.floor);
     words * 2 <= u64::from(free)
 }
@@ -261,9 +267,10 @@ mod tests {
         let mut receipt = compaction.expect("the host works").receipt().clone();
         receipt.tokens.floor = 700;
         receipt.tokens.budget = 700 + 2 * words;
-        assert!(are_within_share(&case, &receipt));
+        let words = tokens_of_users_words(&case);
+        assert!(are_within_share(words, &receipt));
         receipt.tokens.budget -= 1;
-        assert!(!are_within_share(&case, &receipt));
+        assert!(!are_within_share(words, &receipt));
     }
 
     #[test]

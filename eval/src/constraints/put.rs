@@ -20,9 +20,9 @@ struct Written {
     message: String,
 }
 
-/// Returns the conversation with the sentence: as a further paragraph of a message of the user; where there is none at
-/// this place, as a new message behind a step. The newest message of the user always stays, so it is taken only if it
-/// is also the first one. `None` if the format allows no message there.
+/// Returns the conversation with the sentence: as one more paragraph of a user message or, if there is none at this
+/// place, as a new message after a step. The newest user message always stays, so it gets the sentence only if it is
+/// also the first one. `None` if the format allows no message there.
 pub(super) fn put(
     host: &Host,
     conversation: &Conversation,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{ConstraintKind, ConstraintPlace, ConstraintRow};
 use crate::statistics::{Interval, Summary};
-use crate::table::plain;
+use crate::table::{groups, plain};
 
 /// A column: its name in tables, its name in JSON, and which constraints it counts.
 type Column = (&'static str, &'static str, fn(&ConstraintRow) -> bool);
@@ -43,7 +43,7 @@ pub(crate) fn markdown(summary: &Summary<'_>) -> String {
     let sets = summary.sets();
     let _ = writeln!(
         text,
-        "### Constraints\n\nThe share that is there word for word, all sets with equal weight:\n"
+        "### Constraints\n\nThe share of constraints that results contain word for word; all sets have equal weight:\n"
     );
     let names: Vec<&str> = COLUMNS.iter().map(|(name, _, _)| *name).collect();
     let _ = writeln!(
@@ -76,9 +76,7 @@ pub(crate) fn json(summary: &Summary<'_>) -> Option<Value> {
     let mut rows = Vec::new();
     for budget in summary.budgets() {
         for strategy in summary.strategies() {
-            let groups = std::iter::once(("all", sets.clone()))
-                .chain(sets.iter().map(|set| (*set, vec![*set])));
-            for (name, sets) in groups {
+            for (name, sets) in groups(&sets) {
                 let mut figures = Map::new();
                 for column in &COLUMNS {
                     if let Some(mean) = mean(summary, &sets, strategy, budget, column) {

@@ -18,6 +18,11 @@ pub fn by_name(name: &str) -> Option<&'static Bundled> {
     ALL.iter().find(|bundled| bundled.name == name)
 }
 
+/// Returns the strategy of this name, in any case of letters.
+pub fn by_name_in_any_case(name: &str) -> Option<&'static Bundled> {
+    by_name(&name.to_ascii_lowercase())
+}
+
 /// Whether a component is one of these that write digests, byte for byte: its name says nothing.
 /// A host reads the sections of their texts back (`Strategy::writing_digests` of `baler-host`).
 pub fn writes_digests(wasm: &[u8]) -> bool {

@@ -1,5 +1,7 @@
 //! Reads the unprotected units once.
 
+use std::borrow::Cow;
+
 use baler_digest::{ByAuthor, by_author, masked};
 use baler_strategy::{Content, Conversation, Message, Part, PartTraits, Role, UnitKind};
 
@@ -102,7 +104,9 @@ fn mask_secrets(message: &mut Message) {
             Content::Output(output) => &mut output.text,
             Content::Media(_) | Content::Opaque(_) => continue,
         };
-        *text = masked(text).into_owned();
+        if let Cow::Owned(masked) = masked(text) {
+            *text = masked;
+        }
     }
 }
 

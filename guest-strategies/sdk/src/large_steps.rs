@@ -15,7 +15,7 @@ const LEAST_TOKENS: u64 = 250;
 /// Bytes of the host's lines and mark for each of their tokens, at most.
 const BYTES_OF_TOKEN: u32 = 8;
 
-/// What becomes of a unit that does not fit.
+/// Outcome of a unit that does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oversized {
     /// It is kept, with its outputs shortened.
@@ -47,7 +47,7 @@ pub enum Oversized {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LargeSteps {
-    /// From how many tokens on a unit is large.
+    /// Most tokens of a unit that is not large.
     from: u64,
     steps: BTreeMap<usize, Shorter>,
 }
@@ -69,13 +69,8 @@ impl LargeSteps {
         }
     }
 
-    /// Returns whether a unit is large, and not protected.
-    pub fn is_large(&self, unit: &Unit) -> bool {
-        !unit.is_protected() && unit.cost() > self.from
-    }
-
-    /// Decides what becomes of a unit that does not fit, and charges `free` with what that needs. A shortened step gets
-    /// a quarter of the free tokens, so that older units have most of them ([`lengthen`](Self::lengthen)).
+    /// Decides the outcome of a unit that does not fit, and charges `free` with its cost. A shortened step gets at most
+    /// a quarter of the free tokens, so that most of them are left for older units; see [`lengthen`](Self::lengthen).
     pub fn take(
         &mut self,
         conversation: &Conversation<'_>,
@@ -83,11 +78,9 @@ impl LargeSteps {
         unit: usize,
         free: &mut FreeBudget,
     ) -> Oversized {
-        let Some(own) = conversation
-            .units()
-            .get(unit)
-            .filter(|own| self.is_large(own))
-        else {
+        let units = conversation.units();
+        let is_large = |own: &&Unit| !own.is_protected() && own.cost() > self.from;
+        let Some(own) = units.get(unit).filter(is_large) else {
             return Oversized::EndsWindow;
         };
         let has_calls = own.kind == UnitKind::Step && own.traits.contains(Traits::CALLS);
@@ -107,8 +100,7 @@ impl LargeSteps {
             }
         }
         // If an older unit is kept, the host may have to write its note in the gap.
-        let older = conversation.units().iter().take(unit);
-        if older.into_iter().any(|older| !older.is_protected()) {
+        if units[..unit].iter().any(|older| !older.is_protected()) {
             free.spend(situation.opening_note, 0);
         }
         Oversized::PassedOver
@@ -178,28 +170,29 @@ impl LargeSteps {
     }
 }
 
-/// A tool output of a unit.
+/// A tool output of which an excerpt may be kept.
 struct Output {
     message: usize,
     part: usize,
     tokens: u64,
-    /// `None` if no excerpt of it may be kept.
-    text: Option<String>,
+    text: String,
 }
 
+/// Returns the outputs of a unit of which excerpts may be kept.
 fn outputs(conversation: &Conversation<'_>, unit: usize) -> Vec<Output> {
     let mut outputs = Vec::new();
     for (message, own) in conversation.messages(unit).into_iter().enumerate() {
         for (part, own) in own.parts.into_iter().enumerate() {
-            if let Content::Output(output) = own.content {
-                // What pictures cost stays whatever becomes of the text.
-                let is_excerptable =
-                    own.traits.contains(PartTraits::EXCERPTABLE) && output.media.is_empty();
+            // The cost of pictures stays, however short the text becomes.
+            if let Content::Output(output) = own.content
+                && own.traits.contains(PartTraits::EXCERPTABLE)
+                && output.media.is_empty()
+            {
                 outputs.push(Output {
                     message,
                     part,
                     tokens: own.tokens.into(),
-                    text: is_excerptable.then_some(output.text),
+                    text: output.text,
                 });
             }
         }
@@ -215,28 +208,26 @@ fn shortened(
     most: u64,
 ) -> Option<Shorter> {
     let outputs = outputs(conversation, unit);
-    let cuttable: Vec<(&Output, &str)> = outputs
-        .iter()
-        .filter_map(|output| Some((output, output.text.as_deref()?)))
-        .collect();
-    let all: u64 = cuttable.iter().map(|(output, _)| output.tokens).sum();
+    let all: u64 = outputs.iter().map(|output| output.tokens).sum();
     let others = conversation.units().get(unit)?.cost().saturating_sub(all);
-    let sizes = cuttable.iter().map(|(output, _)| output.tokens);
-    let cap = cap(sizes.collect(), most.checked_sub(others)?);
+    let sizes = outputs.iter().map(|output| output.tokens).collect();
+    let cap = cap(sizes, most.checked_sub(others)?);
     if cap < LEAST_TOKENS {
         return None;
     }
+    // About the tokens of the host's lines in an excerpt with two runs, and of its mark.
+    let lines = excerpt::tokens(conversation, "", &[0..0, 0..0])
+        .saturating_add(situation.insertion_overhead);
     let mut shorter = Shorter::default();
-    for (output, text) in cuttable {
+    for output in outputs {
         if output.tokens <= cap {
             continue;
         }
-        let (runs, tokens) = ends(conversation, situation, output.tokens, text, cap)?;
+        let (runs, tokens) = ends(conversation, situation, &output, lines, cap)?;
         let kept: usize = runs.iter().map(Range::len).sum();
-        let lines = tokens_of_lines(conversation, situation, text).saturating_mul(BYTES_OF_TOKEN);
-        let bytes = u32::try_from(text.len() - kept).unwrap_or(u32::MAX);
+        let bytes = u32::try_from(output.text.len() - kept).unwrap_or(u32::MAX);
         shorter.tokens += u32::try_from(output.tokens - tokens).unwrap_or(u32::MAX);
-        shorter.bytes += bytes.saturating_sub(lines);
+        shorter.bytes += bytes.saturating_sub(lines.saturating_mul(BYTES_OF_TOKEN));
         shorter.excerpts.push((output.message, output.part, runs));
     }
     (!shorter.excerpts.is_empty()).then_some(shorter)
@@ -256,30 +247,25 @@ fn cap(mut sizes: Vec<u64>, most: u64) -> u64 {
     u64::MAX
 }
 
-/// Returns about the tokens of the host's lines in an excerpt with two runs, and of its mark.
-fn tokens_of_lines(conversation: &Conversation<'_>, situation: &Situation, text: &str) -> u32 {
-    let lines = excerpt::tokens(conversation, text, &[0..0, 0..0]);
-    lines.saturating_add(situation.insertion_overhead)
-}
-
-/// Returns the runs that keep the beginning and the end of an output of `tokens` tokens within `most`, and the tokens
-/// that it has then; `None` if that does not succeed.
+/// Returns the runs that keep the beginning and the end of an output within `most` tokens, of which the host's lines need
+/// about `lines`, and the tokens that it has then; `None` if that does not succeed.
 fn ends(
     conversation: &Conversation<'_>,
     situation: &Situation,
-    tokens: u64,
-    text: &str,
+    output: &Output,
+    lines: u32,
     most: u64,
 ) -> Option<(Vec<Range<usize>>, u64)> {
-    let lines = u64::from(tokens_of_lines(conversation, situation, text));
-    let mut bytes = text.len() as u64 * most.checked_sub(lines)? / tokens.max(1);
+    let Output { tokens, text, .. } = output;
+    let for_text = most.checked_sub(lines.into())?;
+    let mut bytes = text.len() as u64 * for_text / (*tokens).max(1);
     // The ends may have more tokens per byte than the whole text.
     for _ in 0..4 {
         let end = usize::try_from(bytes / 2).ok()?;
         let runs = excerpt::ends(text, end, end);
         let own = u64::from(excerpt::tokens(conversation, text, &runs))
             + u64::from(situation.insertion_overhead);
-        if own <= most && own < tokens {
+        if own <= most && own < *tokens {
             return Some((runs, own));
         }
         bytes = bytes * 3 / 4;
@@ -344,6 +330,15 @@ mod tests {
         assert_eq!(left, free(&recording, 4_000));
     }
 
+    /// Takes the first two units of a recording with a budget of 2,000 tokens.
+    fn first_two_taken(recording: &Recording) -> (LargeSteps, [Oversized; 2]) {
+        let (conversation, situation) = (Conversation::new(recording), recording.situation(2_000));
+        let mut left = free(recording, 2_000);
+        let mut large = LargeSteps::new(&left);
+        let taken = [0, 1].map(|unit| large.take(&conversation, &situation, unit, &mut left));
+        (large, taken)
+    }
+
     #[test]
     fn large_unit_without_an_excerpt_is_passed_over() {
         let long = "word ".repeat(4_000);
@@ -351,13 +346,8 @@ mod tests {
             .user(&long)
             .step("", [call("logs", "{}", &long).fixed()])
             .user("And now?");
-        let (conversation, situation) = (Conversation::new(&recording), recording.situation(2_000));
-        let mut left = free(&recording, 2_000);
-        let mut large = LargeSteps::new(&left);
-        for unit in [0, 1] {
-            let taken = large.take(&conversation, &situation, unit, &mut left);
-            assert_eq!(taken, Oversized::PassedOver, "{unit}");
-        }
+        let (large, taken) = first_two_taken(&recording);
+        assert_eq!(taken, [Oversized::PassedOver; 2]);
         assert_eq!(large.saved_tokens(), 0);
     }
 
@@ -367,13 +357,8 @@ mod tests {
             .step(&"word ".repeat(4_000), [])
             .step("", [call("logs", "{}", &"word ".repeat(400))])
             .user("And now?");
-        let (conversation, situation) = (Conversation::new(&recording), recording.situation(2_000));
-        let mut left = free(&recording, 2_000);
-        let mut large = LargeSteps::new(&left);
-        for unit in [0, 1] {
-            let taken = large.take(&conversation, &situation, unit, &mut left);
-            assert_eq!(taken, Oversized::EndsWindow, "{unit}");
-        }
+        let (_, taken) = first_two_taken(&recording);
+        assert_eq!(taken, [Oversized::EndsWindow; 2]);
     }
 
     #[test]

@@ -127,12 +127,11 @@ pub fn summarize_with_usage(
 /// without them a reader of the others could not tell what was answered.
 #[must_use]
 pub fn with_messages_between(conversation: &Conversation<'_>, units: &[usize]) -> Vec<usize> {
-    let (first, last) = match units {
-        [first, .., last] => (*first, *last),
-        few => return few.to_vec(),
+    let (Some(first), Some(last)) = (units.first(), units.last()) else {
+        return Vec::new();
     };
     let is_message = |unit: &usize| conversation.units()[*unit].kind == UnitKind::User;
-    (first..=last)
+    (*first..=*last)
         .filter(|unit| units.binary_search(unit).is_ok() || is_message(unit))
         .collect()
 }

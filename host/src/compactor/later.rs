@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use baler_conversation::rules::Rule;
-use baler_conversation::{Conversation, Role, UnitKind};
+use baler_conversation::{Conversation, Role};
 
 use crate::changes::Origin;
 use crate::changes::UnitOutcome;
@@ -86,14 +86,12 @@ fn continues_removed_unit(
 ) -> bool {
     let first = snapshot.message_count();
     let units = view.units();
-    let reaching = units.get(units.partition_point(|unit| unit.end() <= first));
+    let reaching = units.get(view.unit_of(first));
     let Some(reaching) = reaching.filter(|unit| unit.first_message < first) else {
         return false;
     };
     // A later message may have merged several units.
-    let own = snapshot
-        .units()
-        .partition_point(|unit| unit.end() <= reaching.first_message);
+    let own = snapshot.unit_of(reaching.first_message);
     let changes = compaction.changes();
     let mut rest = changes.units.iter().skip(own);
     rest.any(|unit| unit.outcome == UnitOutcome::Removed)
@@ -108,16 +106,11 @@ fn is_sound(next: &Conversation, view: &Conversation) -> bool {
 
 /// Returns the messages of `view` from `first` on, as they may follow a changed beginning.
 fn fitting<'a>(compaction: &Compaction, view: &'a Conversation, first: usize) -> Vec<Later<'a>> {
-    let spared = turn_with_thinking(view);
-    let units = view.units();
-    let turn_of = |message: usize| {
-        let unit = units.partition_point(|unit| unit.end() <= message);
-        units.get(unit).map(|unit| unit.turn)
-    };
+    let loses_thinking = plan::loses_thinking(view);
     let messages = view.all_messages().iter().enumerate().skip(first);
     messages
         .filter_map(|(index, message)| {
-            let goes = compaction.drops_thinking() && turn_of(index) != spared;
+            let goes = compaction.drops_thinking() && loses_thinking(index);
             let rest = goes.then(|| plan::without_thinking(view, message));
             let text = match rest.flatten() {
                 None => Cow::Borrowed(view.raw(message)),
@@ -127,14 +120,6 @@ fn fitting<'a>(compaction: &Compaction, view: &'a Conversation, first: usize) ->
             Some(Later { role, index, text })
         })
         .collect()
-}
-
-/// Returns the turn of the newest step, if the request requires thinking at the start of an open loop
-/// (ANTH-5).
-pub(crate) fn turn_with_thinking(view: &Conversation) -> Option<u32> {
-    let mut units = view.units().iter().rev();
-    let newest = units.find(|unit| unit.kind == UnitKind::Step)?;
-    view.envelope().wants_thinking().then_some(newest.turn)
 }
 
 /// Like [`append_later`], but moves the instructions at the end of the result after the later user messages,

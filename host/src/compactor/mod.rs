@@ -28,7 +28,6 @@ use tokio::task::JoinHandle;
 pub use config::{CompactorConfig, ConfigFormError};
 pub use events::{Event, EventStream};
 pub use hooks::{HookContext, HookDecision, Hooks};
-pub(crate) use later::turn_with_thinking;
 pub use options::{CompactorOptions, OptionError, Triggers};
 pub use pressure::Pressure;
 pub use saved::{ResumeError, SaveError};

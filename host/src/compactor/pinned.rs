@@ -53,7 +53,7 @@ impl Pinned {
             Self::FirstUser => Pins::FirstUser,
             Self::None => Pins::None,
             Self::Messages(messages) => {
-                let units = messages.iter().map(|message| unit_of(view, *message));
+                let units = messages.iter().map(|message| view.unit_of(*message));
                 Pins::Units(units.collect())
             }
         }
@@ -74,7 +74,7 @@ impl Pinned {
     pub(super) fn follow(&mut self, before: &Conversation, changes: &Changes) {
         if let Self::Messages(messages) = self {
             let place = |message: &usize| {
-                let unit = changes.units.get(unit_of(before, *message))?;
+                let unit = changes.units.get(before.unit_of(*message))?;
                 (!unit.messages.is_empty()).then_some(unit.messages.start)
             };
             *messages = messages.iter().filter_map(place).collect();
@@ -96,10 +96,4 @@ impl Pinned {
         }
         true
     }
-}
-
-/// Returns the unit that holds a message.
-fn unit_of(conversation: &Conversation, message: usize) -> usize {
-    let units = conversation.units();
-    units.partition_point(|unit| unit.end() <= message)
 }

@@ -419,6 +419,20 @@ pub(crate) fn holds_more_than_thinking(conversation: &Conversation, message: &Me
     })
 }
 
+/// Returns whether a message after a change loses its thinking, given its index: all but those of the newest step's turn,
+/// if the request requires thinking at the start of an open loop (ANTH-5).
+pub(crate) fn loses_thinking(conversation: &Conversation) -> impl Fn(usize) -> bool {
+    let units = conversation.units();
+    let newest = units.iter().rfind(|unit| unit.kind == UnitKind::Step);
+    let spared = newest
+        .filter(|_| conversation.envelope().wants_thinking())
+        .map(|unit| unit.turn);
+    move |message| {
+        let unit = units.get(conversation.unit_of(message));
+        unit.map(|unit| unit.turn) != spared
+    }
+}
+
 /// Returns the turn of the newest kept step, if an open tool loop must begin with thinking (ANTH-5). A user
 /// message after its outputs does not end the loop, because both are merged into one message (ANTH-2).
 fn turn_with_thinking(plan: &CheckedPlan, conversation: &Conversation) -> Option<u32> {

@@ -527,7 +527,7 @@ fn is_editable(
             outputs
                 && output.has_replaceable_text()
                 && !situation.is_unseen(unit, message)
-                && !situation.holds_answer(unit, own, part)
+                && !situation.stays_for_words(unit, own, part)
         }
         Content::Text(_) => assistant && own.role == Role::Assistant,
         _ => false,

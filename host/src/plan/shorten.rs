@@ -170,7 +170,7 @@ impl Choice {
         }
     }
 
-    /// Of a user's text: the user's sentences if all of them fit, otherwise its rules, and then errors that were pasted. What
+    /// Of a user's text: the user's sentences if all of them fit, then its rules, and then errors that were pasted. What
     /// programs wrote in it must not become the user's words.
     fn of_user(body: &Body<'_>) -> Self {
         let programs = programs_in(&body.text);

@@ -131,7 +131,7 @@ class Compaction:
         messages = document[MEMBERS[self._before.conversation.format]]
         if isinstance(messages, list):
             return messages
-        # One message may stand in the place of the list: a content, or a text of the user's.
+        # A single message may replace the list: a dictionary, or the text of a user message.
         return [messages if isinstance(messages, dict) else {"role": "user", "content": messages}]
 
     @cached_property
@@ -180,7 +180,8 @@ def compact(conversation: Any, /, **options: Unpack[CompactOptions]) -> Compacti
 
     `conversation`: the messages or the whole request body of OpenAI Chat Completions, OpenAI Responses, Anthropic
     Messages or Gemini, as bytes, text, dictionaries, or objects of the providers' clients; or the session log of Claude
-    Code, Codex, pi, gemini-cli, Cline, Roo Code, OpenCode, Copilot CLI or Factory Droid, as bytes or text. It is never changed. Options: `CompactOptions`.
+    Code, Codex, pi, gemini-cli, Cline, Roo Code, OpenCode, Copilot CLI or Factory Droid, as bytes or text. It is never
+    changed. Options: `CompactOptions`.
 
     Whatever a strategy does, the result is a conversation that the provider accepts, or the same conversation with the
     reason. Kept messages are unchanged: the same objects, or the same bytes.

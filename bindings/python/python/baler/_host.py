@@ -80,8 +80,8 @@ class Host:
         a folder, a URL such as `s3://bucket/prefix` (with `archive_options` such as `aws_access_key_id`), `"memory"`,
         or `"off"`. Default: the folder `archive` in the state folder.
 
-        `project`: a `baler.toml` whose strategies can be named, and whose policy counts. Naming it is trusting it; none
-        is looked for. Receipts say which list it was and what it sets.
+        `project`: a `baler.toml` whose strategies can be named, and whose policy applies. Naming it means that you trust
+        it; baler does not search for one. Receipts say which list was used and what it sets.
 
         `model`: what strategies may ask. A name such as `"openai:gpt-5-mini"`, whose key is read from the provider's
         usual variable (or from `model_key`: `"env:NAME"` or `"file:PATH"`), or a callable that takes a `ModelRequest`

@@ -71,8 +71,8 @@ class Strategy:
     ) -> Strategy:
         """Reads a component from a `.wasm` file. It may come from anybody: it runs in a sandbox.
 
-        `name`: its name in marks and receipts; default: the name of the file, with its ending if a strategy
-        that ships with baler is called so. `may_ask_model`: whether it may ask the
+        `name`: its name in marks and receipts; default: the name of the file, with its extension if a
+        strategy that ships with baler has the same name. `may_ask_model`: whether it may ask the
         host's model, with the conversation and at your cost. Other arguments as in `Strategy(…)`.
         """
         options = (_config(config), _limits(timeout, memory, fuel), may_ask_model)

@@ -65,8 +65,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
 fn add_part(body: &Body<'_>, part: Object<'_>, message: &mut Message) -> Result<(), String> {
     let Object { members, place } = part;
     let content = read_part(body, &members, &place)?;
-    message.opaque |= matches!(content, Content::Opaque(_))
-        || either(&members, "thoughtSignature", "thought_signature").is_some();
+    message.opaque |= matches!(content, Content::Opaque(_)) || has_signature(&members);
     message.parts.push(Part { content, place });
     Ok(())
 }
@@ -76,6 +75,11 @@ pub(crate) fn either<'a>(part: &Members<'a>, camel: &str, snake: &str) -> Option
     part.present(camel).or_else(|| part.present(snake))
 }
 
+/// Whether a part has the signature of a thought.
+pub(crate) fn has_signature(part: &Members<'_>) -> bool {
+    either(part, "thoughtSignature", "thought_signature").is_some()
+}
+
 /// What a picture, a document or the like lies in.
 fn data<'a>(part: &Members<'a>) -> Option<&'a RawValue> {
     either(part, "inlineData", "inline_data").or_else(|| either(part, "fileData", "file_data"))
@@ -83,7 +87,7 @@ fn data<'a>(part: &Members<'a>) -> Option<&'a RawValue> {
 
 fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Content, String> {
     let is_thought = part.get("thought").is_some_and(|raw| raw.get() == "true");
-    let is_signed = either(part, "thoughtSignature", "thought_signature").is_some();
+    let is_signed = has_signature(part);
     if let Some(text) = part.present("text") {
         if !json::is_text(text.get()) {
             return Err("expected the `text` of a part to be a string".to_owned());

@@ -6,7 +6,7 @@ pub(crate) mod tests;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::read::{EMPTY, either};
+use super::read::{EMPTY, either, has_signature};
 use crate::formats::rules::{Check, Findings, View, checks, common};
 use crate::json::{self, Members};
 use crate::model::message::{Call, Content, Message, Part, Role};
@@ -229,7 +229,7 @@ fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
             .iter()
             .filter_map(|part| view.document.get(part.place.clone()))
             .filter_map(|raw| serde_json::from_str::<Members<'_>>(raw).ok())
-            .any(|part| either(&part, "thoughtSignature", "thought_signature").is_some())
+            .any(|part| has_signature(&part))
     };
     let steps: Vec<(usize, bool)> = view
         .messages

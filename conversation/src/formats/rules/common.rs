@@ -201,8 +201,7 @@ pub(crate) fn sizes_are_within_limits(view: &View<'_>, found: &mut Findings) {
     };
     for (index, message) in view.messages.iter().enumerate() {
         for media in message.media().filter(|media| media.is_picture()) {
-            let bytes = media.digits(view.document).map_or(0, |digits| digits.len());
-            if bytes > limits.picture_bytes {
+            if let Some(bytes) = limits.bytes_above(media, view.document) {
                 found.add(
                     index,
                     format!(

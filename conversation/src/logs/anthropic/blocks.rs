@@ -28,7 +28,7 @@ pub(in crate::logs) enum BlockKind<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// It as it stands in a list of blocks.
+    /// Returns the block as an element of a list of blocks.
     pub(in crate::logs) fn listed(&self) -> Cow<'a, str> {
         match self.kind {
             BlockKind::Bare => Cow::Owned(write::text(self.raw)),
@@ -99,6 +99,19 @@ fn kind_of<'a>(members: &Members<'a>) -> Option<BlockKind<'a>> {
 fn is_empty_text(members: &Members<'_>) -> bool {
     let text = members.get("text");
     members.text("type").as_deref() == Some("text") && text.is_none_or(|text| is_blank(text.get()))
+}
+
+/// Whether some of the blocks are results of tools.
+pub(in crate::logs) fn any_result(blocks: &[Block<'_>]) -> bool {
+    blocks
+        .iter()
+        .any(|block| matches!(block.kind, BlockKind::Result(_)))
+}
+
+/// The texts among blocks as one text, as of a recorded summary.
+pub(in crate::logs) fn joined_texts(blocks: &[Block<'_>]) -> String {
+    let texts: Vec<String> = blocks.iter().filter_map(text_of).collect();
+    texts.join("\n\n")
 }
 
 /// What a block says, if it is a text.

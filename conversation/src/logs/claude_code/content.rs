@@ -3,15 +3,16 @@
 use std::borrow::Cow;
 
 use crate::json::Members;
-use crate::logs::anthropic::blocks::{Block, BlockKind, blocks, mark_inserted, text_of};
+use crate::logs::anthropic::blocks::{
+    Block, BlockKind, any_result, blocks, joined_texts, mark_inserted, text_of,
+};
 use crate::logs::anthropic::reply::Reply;
 use crate::logs::lines::{self, is_true};
 use crate::model::log::LogFacts;
 
 /// Whether the user says something here, beside no results.
 pub(super) fn is_prompt(blocks: &[Block<'_>], source: Source) -> bool {
-    let is_result = |block: &Block<'_>| matches!(block.kind, BlockKind::Result(_));
-    source == Source::Prompt && !blocks.iter().any(is_result)
+    source == Source::Prompt && !any_result(blocks)
 }
 
 /// The session in which a line is a prompt that the user typed and that hangs on nothing (LCC-19).
@@ -83,8 +84,7 @@ pub(super) fn said<'a>(
         return Content::None;
     };
     if is_true(line, "isCompactSummary") {
-        let texts: Vec<String> = blocks.iter().filter_map(text_of).collect();
-        return Content::Summary(texts.join("\n\n"));
+        return Content::Summary(joined_texts(&blocks));
     }
     let is_others = has_other_origin(line);
     let is_meta = is_true(line, "isMeta");

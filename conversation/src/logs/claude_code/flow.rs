@@ -16,7 +16,7 @@ use super::segment::Segment;
 use crate::deadline::Deadline;
 use crate::json::Members;
 use crate::logs::anthropic::reply::reply;
-use crate::logs::lines::{self, Lines, is_true};
+use crate::logs::lines::{Lines, is_true};
 use crate::model::log::{LogError, LogFacts, LogKind};
 
 /// The result of reading all lines.
@@ -162,9 +162,7 @@ impl<'a, 'v> Flow<'a, 'v> {
                 if let Content::Said { blocks, source } = &content
                     && is_prompt(blocks, *source)
                 {
-                    let message = lines::object(line, "message");
-                    self.queue
-                        .note_prompt(message.and_then(|message| message.get("content")));
+                    self.queue.note_prompt(line);
                 }
                 content
             }

@@ -9,9 +9,10 @@ use serde_json::value::RawValue;
 use super::content::{Content, Source};
 use crate::json::{self, Members};
 use crate::logs::anthropic::blocks::{blocks, mark_inserted};
+use crate::logs::lines;
 use crate::model::log::LogFacts;
 
-/// So many messages of the queue are compared with a line, so that a hostile log costs no more than that.
+/// The most messages of the queue that are compared with a line, which bounds the cost of a hostile log.
 const NEAR: usize = 64;
 
 /// The program's queue, and what was taken out of it for the model.
@@ -35,8 +36,8 @@ pub(super) struct Queued<'a> {
 }
 
 impl<'a> Queue<'a> {
-    /// Applies a line of the queue, which stands behind the line with the id `behind`. False where what the
-    /// line does is not known.
+    /// Applies a line of the queue, which follows the line with the id `behind`. Returns false if the
+    /// operation is unknown.
     pub(super) fn apply(&mut self, line: &Members<'a>, behind: Option<&Cow<'a, str>>) -> bool {
         match line.text("operation").as_deref() {
             Some("enqueue") => self.add(line),
@@ -82,10 +83,11 @@ impl<'a> Queue<'a> {
     }
 
     /// A prompt of the user's may be what was taken out just before: then it is told once, by the prompt.
-    pub(super) fn note_prompt(&mut self, content: Option<&RawValue>) {
+    pub(super) fn note_prompt(&mut self, line: &Members<'_>) {
         if self.taken.is_empty() {
             return;
         }
+        let content = lines::object(line, "message").and_then(|message| message.get("content"));
         let words = content.map(words).unwrap_or_default();
         if let Some(place) = place_of(&self.taken, &words) {
             self.taken.remove(place);

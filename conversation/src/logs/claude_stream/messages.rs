@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::value::RawValue;
 
 use crate::json::Members;
-use crate::logs::anthropic::blocks::{Block, BlockKind, blocks, mark_inserted, text_of};
+use crate::logs::anthropic::blocks::{Block, any_result, blocks, joined_texts, mark_inserted};
 use crate::logs::anthropic::flow::Flow;
 use crate::logs::anthropic::reply::{Reply, reply};
 use crate::logs::body::Body;
@@ -121,12 +121,11 @@ impl<'a> Messages<'a> {
             self.push(line, Said::User(blocks));
         } else if let Some(boundary) = self.boundary.take() {
             self.restart(boundary, facts);
-            let texts: Vec<String> = blocks.iter().filter_map(text_of).collect();
             self.list.insert(
                 0,
                 Message {
                     id: line.text("uuid"),
-                    said: Said::Summary(texts.join("\n\n")),
+                    said: Said::Summary(joined_texts(&blocks)),
                 },
             );
         } else {
@@ -174,8 +173,7 @@ impl<'a> Messages<'a> {
                     flow.reply(number, reply.tokens, reply.blocks, facts);
                 }
                 Said::User(blocks) => {
-                    let is_result = |block: &Block<'_>| matches!(block.kind, BlockKind::Result(_));
-                    if !blocks.iter().any(is_result) {
+                    if !any_result(&blocks) {
                         flow.stop_waiting();
                     }
                     flow.said(blocks);

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::value::RawValue;
 
 use super::Log;
-use super::anthropic::blocks::{blocks, mark_inserted, text_of};
+use super::anthropic::blocks::{blocks, joined_texts, mark_inserted};
 use super::anthropic::flow::Flow;
 use super::anthropic::foreign;
 use super::body::Body;
@@ -84,8 +84,7 @@ fn add<'a>(
     match role.as_deref() {
         // Older versions write it as the model's.
         Some("user" | "assistant") if is_true(message, "isSummary") => {
-            let texts: Vec<String> = blocks.iter().filter_map(text_of).collect();
-            flow.summary(texts.join("\n\n"), facts);
+            flow.summary(joined_texts(&blocks), facts);
         }
         Some("assistant") => {
             let model = lines::object(message, "modelInfo");

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::parts::{Known, block, text, words};
+use super::parts::{Known, block, words};
 use crate::json::Members;
-use crate::logs::lines::{self, is_true};
+use crate::logs::lines::{self, is_true, raw_text};
 use crate::logs::records::not_understood;
 use crate::logs::turns::blocks::{Answer, Block, mark};
 use crate::logs::turns::{Turn, Turns, format_of};
@@ -57,8 +57,10 @@ impl<'k, 'a> Events<'k, 'a> {
         match kind.as_deref() {
             Some("user.message") => self.user(&data, facts),
             Some("system.notification") => {
-                let mut blocks: Vec<_> =
-                    text(&data, "content").and_then(block).into_iter().collect();
+                let mut blocks: Vec<_> = raw_text(&data, "content")
+                    .and_then(block)
+                    .into_iter()
+                    .collect();
                 mark(&mut blocks);
                 self.list.push(Said::Program(blocks));
             }
@@ -80,7 +82,7 @@ impl<'k, 'a> Events<'k, 'a> {
                     model: self.model.take(),
                     ..Self::new(self.known)
                 };
-                let first = text(&data, "initialMessage").and_then(block);
+                let first = raw_text(&data, "initialMessage").and_then(block);
                 self.list.extend(first.map(|first| Said::User(vec![first])));
             }
             Some("session.start" | "session.resume") => {
@@ -103,8 +105,8 @@ impl<'k, 'a> Events<'k, 'a> {
     }
 
     fn user(&mut self, data: &Members<'a>, facts: &mut LogFacts) {
-        let sent = text(data, "transformedContent");
-        let mut blocks = words(text(data, "content"), sent);
+        let sent = raw_text(data, "transformedContent");
+        let mut blocks = words(raw_text(data, "content"), sent);
         let attached = lines::list(data, "attachments").unwrap_or_default();
         // What has a path alone stands in the text that is sent.
         let shown = attached.into_iter().filter(|raw| {
@@ -130,8 +132,10 @@ impl<'k, 'a> Events<'k, 'a> {
 
     fn model(&mut self, data: &Members<'a>, facts: &mut LogFacts) {
         self.choose(data.text("model"));
-        let mut blocks: Vec<Block<'a>> =
-            text(data, "content").and_then(block).into_iter().collect();
+        let mut blocks: Vec<Block<'a>> = raw_text(data, "content")
+            .and_then(block)
+            .into_iter()
+            .collect();
         for raw in lines::list(data, "toolRequests").unwrap_or_default() {
             let request: Option<Members<'a>> = serde_json::from_str(raw.get()).ok();
             match request.and_then(|request| self.known.call(&request)) {
@@ -142,7 +146,7 @@ impl<'k, 'a> Events<'k, 'a> {
         // Bound to the session: the program itself does not send it again.
         let is_thinking = ["reasoningText", "reasoningOpaque", "encryptedContent"]
             .iter()
-            .any(|key| text(data, key).and_then(block).is_some());
+            .any(|key| raw_text(data, key).and_then(block).is_some());
         facts.dropped_thinking += usize::from(is_thinking);
         self.list.push(Said::Model(blocks));
     }

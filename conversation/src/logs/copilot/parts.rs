@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 
 use crate::json::{self, Members};
-use crate::logs::lines;
+use crate::logs::lines::{self, raw_text};
 use crate::logs::turns::blocks::{Answer, Block, mark};
 use crate::model::log::LogFacts;
 
@@ -48,7 +48,7 @@ impl<'a> Known<'a> {
         let own = request.present("arguments").map(RawValue::get);
         let arguments = own.or_else(|| self.arguments.get(&logged).copied());
         Some(Block::Call {
-            name: text(request, "name")?,
+            name: raw_text(request, "name")?,
             arguments: arguments.map_or(Cow::Borrowed("{}"), object),
             logged,
             id: String::new(),
@@ -61,8 +61,10 @@ impl<'a> Known<'a> {
         let result = lines::object(data, "result");
         let error = lines::object(data, "error");
         let failed = data.get("success").map(RawValue::get) == Some("false");
-        let returned = result.as_ref().and_then(|result| text(result, "content"));
-        let message = error.as_ref().and_then(|error| text(error, "message"));
+        let returned = result
+            .as_ref()
+            .and_then(|result| raw_text(result, "content"));
+        let message = error.as_ref().and_then(|error| raw_text(error, "message"));
         let said = if failed {
             message.or(returned)
         } else {
@@ -98,7 +100,7 @@ impl<'a> Known<'a> {
     fn picture(&self, members: &Members<'a>) -> Option<Block<'a>> {
         let elsewhere = members.text("assetId").and_then(|id| self.assets.get(&id));
         let holder = elsewhere.unwrap_or(members);
-        let (data, mime) = (text(holder, "data")?, text(holder, "mimeType")?);
+        let (data, mime) = (raw_text(holder, "data")?, raw_text(holder, "mimeType")?);
         let is_picture = json::decode(mime).starts_with("image/") && !json::is_blank(data);
         is_picture.then_some(Block::Image {
             data: Cow::Borrowed(data),
@@ -107,18 +109,9 @@ impl<'a> Known<'a> {
     }
 }
 
-/// A member that is a text, raw.
-pub(super) fn text<'a>(members: &Members<'a>, key: &str) -> Option<&'a str> {
-    let raw = members.get(key).map(RawValue::get);
-    raw.filter(|raw| json::is_text(raw))
-}
-
 /// A raw text as a block, if it says anything.
 pub(super) fn block(raw: &str) -> Option<Block<'_>> {
-    (!json::is_blank(raw)).then_some(Block::Text {
-        text: Cow::Borrowed(raw),
-        signature: None,
-    })
+    Block::text(raw, None)
 }
 
 /// The user's words, and around them what the program added for the model. `sent` is what the model is sent.

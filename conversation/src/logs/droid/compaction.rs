@@ -17,10 +17,11 @@ pub(super) struct Compaction<'a> {
 
 impl<'a> Compaction<'a> {
     /// Reads a line; `None` if it has no summary, as nothing may go then.
-    pub(super) fn of(line: &Members<'a>, before: usize) -> Option<Self> {
+    pub(super) fn of(state: Members<'a>, before: usize) -> Option<Self> {
+        let summary = state.text("summaryText")?;
         Some(Self {
-            summary: line.text("summaryText")?,
-            state: Members(line.0.clone()),
+            state,
+            summary,
             before,
         })
     }

@@ -4,7 +4,7 @@
 mod compaction;
 
 use super::Log;
-use super::anthropic::blocks::{Block, BlockKind, blocks, mark_inserted};
+use super::anthropic::blocks::{any_result, blocks, mark_inserted};
 use super::anthropic::flow::Flow;
 use super::anthropic::foreign;
 use super::anthropic::reply::reply;
@@ -28,7 +28,7 @@ pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
     }
 }
 
-/// Reads what the model sees: the newest summary, the messages behind its anchor, and what follows.
+/// Reads what the model sees: the newest summary, the messages after its anchor, and all later messages.
 pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogError> {
     let mut lines = Lines::new(text, deadline);
     let mut messages: Vec<Members<'_>> = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogEr
                 messages.push(line);
                 continue;
             }
-            Some("compaction_state") => match Compaction::of(&line, messages.len()) {
+            Some("compaction_state") => match Compaction::of(line, messages.len()) {
                 Some(newest) => compaction = Some(newest),
                 None => not_understood(&mut lines.facts),
             },
@@ -110,8 +110,7 @@ fn add<'a>(
                 return;
             };
             foreign::leave_out(&mut blocks, facts);
-            let is_result = |block: &Block<'_>| matches!(block.kind, BlockKind::Result(_));
-            if !blocks.iter().any(is_result) {
+            if !any_result(&blocks) {
                 flow.stop_waiting();
             }
             if is_programs {

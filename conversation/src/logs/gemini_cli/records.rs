@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use crate::deadline::Deadline;
 use crate::json::Members;
 use crate::logs::lines::{self, Lines};
+use crate::logs::records::not_understood;
 use crate::model::log::{LogError, LogFacts, LogKind};
 
 /// What a recording holds.
@@ -55,10 +56,8 @@ pub(super) fn read<'a>(
                     lines.facts.broken_lines += broken;
                     lines.facts.lines += broken;
                 }
-                None => {
-                    lines.facts.skipped_lines += 1;
-                    lines.facts.unknown_lines += usize::from(!is_known);
-                }
+                None if is_known => lines.facts.skipped_lines += 1,
+                None => not_understood(&mut lines.facts),
             }
         }
     }

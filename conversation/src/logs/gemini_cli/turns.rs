@@ -10,6 +10,7 @@ use super::step::Step;
 use crate::formats::gemini::write::{Content, Part, PartKind};
 use crate::json::Members;
 use crate::logs::lines;
+use crate::logs::records::not_understood;
 use crate::model::log::LogFacts;
 
 /// The contents, and the model that answered last.
@@ -31,10 +32,7 @@ pub(super) fn contents<'a>(
                 step = answer(record, &mut contents, facts);
             }
             Some("info" | "warning" | "error") => facts.skipped_lines += 1,
-            _ => {
-                facts.skipped_lines += 1;
-                facts.unknown_lines += 1;
-            }
+            _ => not_understood(facts),
         }
     }
     if let Some(last) = step {

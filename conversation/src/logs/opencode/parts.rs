@@ -2,24 +2,13 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 use crate::json::{self, Members};
+use crate::logs::lines::raw_text;
 use crate::logs::turns::blocks::Block;
-
-/// A member that is a text, raw.
-pub(super) fn raw_text<'a>(members: &Members<'a>, key: &str) -> Option<&'a str> {
-    let raw = members.get(key).map(RawValue::get);
-    raw.filter(|raw| json::is_text(raw))
-}
 
 /// What a part says, if it is anything.
 pub(super) fn text<'a>(part: &Members<'a>, signature: Option<&'a str>) -> Option<Block<'a>> {
-    let text = raw_text(part, "text").filter(|text| !json::is_blank(text))?;
-    Some(Block::Text {
-        text: Cow::Borrowed(text),
-        signature,
-    })
+    Block::text(raw_text(part, "text")?, signature)
 }
 
 /// Whether a file is a text or a folder.

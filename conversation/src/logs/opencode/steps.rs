@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::parts;
 use super::session::{Seen, Speaker};
 use crate::json::{self, Members};
-use crate::logs::lines::{self, is_true};
+use crate::logs::lines::{self, is_true, raw_text};
 use crate::logs::records::not_understood;
 use crate::logs::turns::blocks::{Answer, Block, mark};
 use crate::logs::turns::{Turn, Turns};
@@ -148,7 +148,7 @@ impl<'a> Writer<'a> {
 
     /// Adds a call with its output, if it has one.
     fn call(&self, part: &Members<'a>, is_same: bool, step: &mut Step<'a>, facts: &mut LogFacts) {
-        let Some(name) = parts::raw_text(part, "tool") else {
+        let Some(name) = raw_text(part, "tool") else {
             facts.dropped_calls += 1;
             return;
         };
@@ -183,7 +183,7 @@ impl<'a> Writer<'a> {
 
     /// Thinking that the model takes again: it is signed by the model that is asked next.
     fn thinking(&self, part: &Members<'a>, is_same: bool) -> Option<Block<'a>> {
-        let text = parts::raw_text(part, "text")?;
+        let text = raw_text(part, "text")?;
         let sealed = self
             .signature(part, is_same, &["redactedData"])
             .filter(|_| self.turns.format() == Format::Anthropic);
@@ -205,7 +205,7 @@ impl<'a> Writer<'a> {
         metadata.0.iter().find_map(|(_, of_provider)| {
             let of_provider: Members<'a> = serde_json::from_str(of_provider.get()).ok()?;
             names.iter().find_map(|name| {
-                let raw = parts::raw_text(&of_provider, name)?;
+                let raw = raw_text(&of_provider, name)?;
                 (!json::is_blank(raw)).then_some(raw)
             })
         })
@@ -214,19 +214,14 @@ impl<'a> Writer<'a> {
 
 /// What a tool returned, and whether it failed; `None` if it did not return.
 fn output<'a>(state: &Members<'a>, facts: &mut LogFacts) -> Option<(Vec<Block<'a>>, bool)> {
-    let said = |raw: &'a str| {
-        let text = Cow::Borrowed(raw);
-        let signature = None;
-        let is_said = !json::is_blank(raw);
-        Vec::from_iter(is_said.then_some(Block::Text { text, signature }))
-    };
+    let said = |raw: &'a str| Vec::from_iter(Block::text(raw, None));
     match state.text("status").as_deref() {
         Some("completed") => {
             let time = lines::object(state, "time");
             if time.is_some_and(|time| time.present("compacted").is_some()) {
                 return Some((said(CLEARED), false));
             }
-            let mut blocks = said(parts::raw_text(state, "output").unwrap_or(r#""""#));
+            let mut blocks = said(raw_text(state, "output").unwrap_or(r#""""#));
             for attachment in lines::list(state, "attachments").unwrap_or_default() {
                 let members = serde_json::from_str(attachment.get()).ok();
                 match members.and_then(|members: Members<'a>| parts::picture(&members)) {
@@ -241,9 +236,9 @@ fn output<'a>(state: &Members<'a>, facts: &mut LogFacts) -> Option<(Vec<Block<'a
             let metadata = lines::object(state, "metadata");
             let written = metadata
                 .filter(|metadata| is_true(metadata, "interrupted"))
-                .and_then(|metadata| parts::raw_text(&metadata, "output"));
+                .and_then(|metadata| raw_text(&metadata, "output"));
             let is_failed = written.is_none();
-            let error = parts::raw_text(state, "error").unwrap_or(r#""""#);
+            let error = raw_text(state, "error").unwrap_or(r#""""#);
             Some((said(written.unwrap_or(error)), is_failed))
         }
         _ => None,

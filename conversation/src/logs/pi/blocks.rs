@@ -6,74 +6,55 @@ use serde_json::value::RawValue;
 
 use crate::json::{self, Members};
 use crate::logs::body::is_blank;
+use crate::logs::lines::raw_text;
 use crate::logs::turns::blocks::Block;
 
-/// The blocks of a content that is a text or a list. Blocks that say nothing are left out.
-pub(super) fn read(content: Option<&RawValue>, same_api: bool) -> Vec<Block<'_>> {
+/// The blocks of a content that is a text or a list, without blocks that say nothing. Blocks of no known type are
+/// left out too, and added to `unknown`.
+pub(super) fn read<'a>(
+    content: Option<&'a RawValue>,
+    same_api: bool,
+    unknown: &mut usize,
+) -> Vec<Block<'a>> {
     let raw = content.map_or("null", RawValue::get);
     if json::is_text(raw) {
-        let text = Cow::Borrowed(raw);
-        let signature = None;
-        return if is_blank(raw) {
-            Vec::new()
-        } else {
-            vec![Block::Text { text, signature }]
-        };
+        return Block::text(raw, None).into_iter().collect();
     }
-    let raws: Vec<&RawValue> = serde_json::from_str(raw).unwrap_or_default();
+    let raws: Vec<&'a RawValue> = serde_json::from_str(raw).unwrap_or_default();
     raws.into_iter()
-        .filter_map(|raw| block(raw.get(), same_api))
+        .filter_map(|raw| block(raw.get(), same_api, unknown))
         .collect()
 }
 
-/// How many blocks of a content are of no known type.
-pub(super) fn unknown(content: Option<&RawValue>) -> usize {
-    let raws: Vec<&RawValue> = content
-        .and_then(|content| serde_json::from_str(content.get()).ok())
-        .unwrap_or_default();
-    let is_known = |raw: &&RawValue| {
-        let members = serde_json::from_str::<Members<'_>>(raw.get()).ok();
-        let kind = members.as_ref().and_then(|members| members.text("type"));
-        let kind = kind.as_deref();
-        kind.is_some_and(|kind| matches!(kind, "text" | "thinking" | "image" | "toolCall"))
-    };
-    raws.iter().filter(|raw| !is_known(raw)).count()
-}
-
 /// The blocks of what is not a response: texts and images.
-pub(super) fn read_shown(content: Option<&RawValue>) -> Vec<Block<'_>> {
-    let mut blocks = read(content, false);
+pub(super) fn read_shown<'a>(content: Option<&'a RawValue>, unknown: &mut usize) -> Vec<Block<'a>> {
+    let mut blocks = read(content, false, unknown);
     blocks.retain(|block| matches!(block, Block::Text { .. } | Block::Image { .. }));
     blocks
 }
 
 /// Reads a block. Signatures count only for the API that gave them (LPI-7).
-fn block(raw: &str, same_api: bool) -> Option<Block<'_>> {
-    let members: Members<'_> = serde_json::from_str(raw).ok()?;
-    let text = |key| {
-        members
-            .get(key)
-            .map(RawValue::get)
-            .filter(|raw| json::is_text(raw))
+fn block<'a>(raw: &'a str, same_api: bool, unknown: &mut usize) -> Option<Block<'a>> {
+    let Ok(members) = serde_json::from_str::<Members<'a>>(raw) else {
+        *unknown += 1;
+        return None;
     };
+    let text = |key| raw_text(&members, key);
     let signature = |key| text(key).filter(|raw| same_api && !is_blank(raw));
-    match members.text("type").as_deref()? {
-        "text" => Some(Block::Text {
-            text: Cow::Borrowed(text("text").filter(|text| !is_blank(text))?),
-            signature: signature("textSignature"),
-        }),
-        "thinking" => Some(Block::Thinking {
+    match members.text("type").as_deref() {
+        Some("text") => Block::text(text("text")?, signature("textSignature")),
+        Some("thinking") => Some(Block::Thinking {
             text: text("thinking")?,
             signature: signature("thinkingSignature")?,
             redacted: members
                 .get("redacted")
                 .is_some_and(|raw| raw.get() == "true"),
         }),
-        "image" => Some(Block::Image {
+        Some("image") => Some(Block::Image {
             data: Cow::Borrowed(text("data")?),
             mime: Cow::Borrowed(text("mimeType")?),
         }),
-        "toolCall" => {
+        Some("toolCall") => {
             let logged = members.text("id").unwrap_or_default();
             let arguments = members.get("arguments").map(RawValue::get);
             Some(Block::Call {
@@ -86,6 +67,9 @@ fn block(raw: &str, same_api: bool) -> Option<Block<'_>> {
                 signature: signature("thoughtSignature"),
             })
         }
-        _ => None,
+        _ => {
+            *unknown += 1;
+            None
+        }
     }
 }

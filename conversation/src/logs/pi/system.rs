@@ -45,7 +45,7 @@ impl<'a> System<'a> {
     }
 
     fn add(&mut self, message: &Members<'a>) {
-        let blocks = blocks::read_shown(message.present("content"));
+        let blocks = blocks::read_shown(message.present("content"), &mut 0);
         let texts: Vec<Cow<'_, str>> = texts(&blocks).into_iter().map(json::decode).collect();
         if !texts.is_empty() {
             self.texts.push(texts.join("\n"));

@@ -10,6 +10,7 @@ use super::entries::{Entry, Kind};
 use super::system::is_system;
 use crate::json::{self, Members};
 use crate::logs::lines::{self, is_true};
+use crate::logs::records::not_understood;
 use crate::logs::turns::blocks::{Answer, Block, mark};
 use crate::logs::turns::{Turn, Turns, format_of};
 use crate::model::log::LogFacts;
@@ -95,19 +96,18 @@ impl<'a> Turns<'a> {
             Some("assistant") if is_broken_off(message) => facts.aborted_responses += 1,
             Some("assistant") => {
                 let same_api = message.text("api").as_deref() == api;
-                facts.dropped_blocks += blocks::unknown(content);
                 let tokens = if said.counts { tokens(message) } else { 0 };
-                self.reply(blocks::read(content, same_api), tokens);
+                let blocks = blocks::read(content, same_api, &mut facts.dropped_blocks);
+                self.reply(blocks, tokens);
             }
             Some("toolResult") => {
                 let call = message.text("toolCallId").unwrap_or_default();
                 let name = message.get("toolName").map(|raw| raw.get());
                 let answer = Answer {
                     name: Cow::Borrowed(name.filter(|raw| json::is_text(raw)).unwrap_or(r#""""#)),
-                    blocks: blocks::read_shown(content),
+                    blocks: blocks::read_shown(content, &mut facts.dropped_blocks),
                     failed: is_true(message, "isError"),
                 };
-                facts.dropped_blocks += blocks::unknown(content);
                 let is_new = self.calls.answer(&call, answer);
                 facts.dropped_results += usize::from(!is_new);
             }
@@ -126,19 +126,15 @@ impl<'a> Turns<'a> {
                 self.turns.push(Turn::Summary(summary));
             }
             Some("user") => {
-                facts.dropped_blocks += blocks::unknown(content);
-                self.said(blocks::read_shown(content));
+                self.said(blocks::read_shown(content, &mut facts.dropped_blocks));
             }
             // A message of an extension may name no role.
             Some("custom" | "hookMessage" | "bashExecution") | None => {
-                let mut blocks = blocks::read_shown(content);
+                let mut blocks = blocks::read_shown(content, &mut 0);
                 mark(&mut blocks);
                 self.said(blocks);
             }
-            Some(_) => {
-                facts.skipped_lines += 1;
-                facts.unknown_lines += 1;
-            }
+            Some(_) => not_understood(facts),
         }
     }
 }

@@ -45,7 +45,19 @@ fn while_tools_run(before: &[Value], behind: &[Value]) -> Log {
     log(&lines)
 }
 
-/// What stands behind the results of both tools.
+/// Lines in which one tool runs, and the user says this meanwhile.
+fn sewing(said: &str) -> Vec<Value> {
+    vec![
+        user("u1", "", json!("Sew.")),
+        calls("a1", "u1", "m1", "t1"),
+        enqueue(said),
+        remove(),
+        result("r1", "a1", "t1", "torn"),
+        says("a2", "r1", "m2", "Sewn."),
+    ]
+}
+
+/// What follows the results of both tools.
 fn told(log: &Log) -> Vec<Value> {
     let messages = messages(log);
     assert_eq!(messages.len(), 4, "{messages:?}");
@@ -135,16 +147,9 @@ fn two_messages_with_the_same_words_are_two_and_so_is_what_the_user_types_again_
         told(&while_tools_run(&lines, &[])),
         [text("Go on."), text("Go on.")]
     );
-    let later = log(&[
-        user("u1", "", json!("Sew.")),
-        calls("a1", "u1", "m1", "t1"),
-        enqueue("Go on."),
-        remove(),
-        result("r1", "a1", "t1", "torn"),
-        says("a2", "r1", "m2", "Sewn."),
-        user("u2", "a2", json!("Go on.")),
-    ]);
-    let messages = messages(&later);
+    let mut later = sewing("Go on.");
+    later.push(user("u2", "a2", json!("Go on.")));
+    let messages = messages(&log(&later));
     assert_eq!(messages[2]["content"][1], text("Go on."));
     assert_eq!(messages[4]["content"], "Go on.");
 }
@@ -209,18 +214,9 @@ fn message_stays_with_the_lines_that_a_compaction_kept() {
         });
         let mut summary = user("c1", "b1", json!("They sew sails."));
         summary["isCompactSummary"] = json!(true);
-        let log = log(&[
-            user("u1", "", json!("Sew.")),
-            calls("a1", "u1", "m1", "t1"),
-            enqueue("In red."),
-            remove(),
-            result("r1", "a1", "t1", "torn"),
-            says("a2", "r1", "m2", "Sewn."),
-            boundary,
-            summary,
-            user("u2", "c1", json!("Thanks.")),
-        ]);
-        log.document.matches("In red.").count()
+        let mut lines = sewing("In red.");
+        lines.extend([boundary, summary, user("u2", "c1", json!("Thanks."))]);
+        log(&lines).document.matches("In red.").count()
     };
     assert_eq!(kept(json!(["a1", "r1", "a2"])), 1);
     assert_eq!(kept(json!(["a2"])), 0);

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{body, messages, try_read};
+use super::{body, messages, texts, try_read};
 use crate::logs::{Log, read};
 use crate::model::format::Format;
 use crate::model::log::LogKind;
@@ -29,19 +29,6 @@ fn asks(text: &str) -> Value {
 
 fn log(messages: &[Value]) -> Log {
     try_read(&json!(messages).to_string()).expect("it is whole")
-}
-
-fn texts(log: &Log) -> Vec<String> {
-    messages(log)
-        .iter()
-        .map(|message| {
-            let text = &message["content"][0]["text"];
-            text.as_str()
-                .or(message["content"].as_str())
-                .unwrap_or_default()
-                .to_owned()
-        })
-        .collect()
 }
 
 #[test]

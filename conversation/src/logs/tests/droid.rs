@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{body, file, log, messages, try_read};
+use super::{body, file, log, messages, texts, try_read};
 use crate::model::format::Format;
 use crate::model::log::LogKind;
 
@@ -54,18 +54,6 @@ fn tea() -> Vec<Value> {
         json!({"type": "todo_state", "id": "x", "todos": {"todos": []}}),
         says("m4", "The tea is ready."),
     ]
-}
-
-fn texts(log: &crate::logs::Log) -> Vec<String> {
-    messages(log)
-        .iter()
-        .map(|message| {
-            let text = message["content"][0]["text"].as_str();
-            text.or(message["content"].as_str())
-                .unwrap_or_default()
-                .to_owned()
-        })
-        .collect()
 }
 
 #[test]

@@ -66,3 +66,19 @@ fn messages(log: &Log) -> Vec<Value> {
     }
     messages
 }
+
+/// The first text of a message; empty if it has none.
+fn text_of(message: &Value) -> &str {
+    message["content"][0]["text"]
+        .as_str()
+        .or(message["content"].as_str())
+        .unwrap_or("")
+}
+
+/// The first text of each message.
+fn texts(log: &Log) -> Vec<String> {
+    messages(log)
+        .iter()
+        .map(|message| text_of(message).to_owned())
+        .collect()
+}

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{body, messages, try_read};
+use super::{body, messages, texts, try_read};
 use crate::logs::{Log, read};
 use crate::model::format::Format;
 use crate::model::log::{LogError, LogKind};
@@ -58,17 +58,6 @@ fn export(messages: &[Value]) -> String {
 
 fn log(messages: &[Value]) -> Log {
     try_read(&export(messages)).expect("it is whole")
-}
-
-fn texts(log: &Log) -> Vec<String> {
-    messages(log)
-        .iter()
-        .map(|message| {
-            let text = &message["content"][0]["text"];
-            let text = text.as_str().or(message["content"].as_str());
-            text.unwrap_or_default().to_owned()
-        })
-        .collect()
 }
 
 fn work() -> Vec<Value> {

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{body, file, log, messages};
+use super::{body, file, log, messages, text_of, texts};
 use crate::conversation::Conversation;
 use crate::model::format::Format;
 use crate::model::log::LogKind;
@@ -47,20 +47,6 @@ fn node(mut line: Value, id: &str, parent: Option<&str>) -> Value {
 
 fn says(text: &str) -> Value {
     reply(ANTHROPIC, json!([{"type": "text", "text": text}]))
-}
-
-fn text_of(message: &Value) -> &str {
-    message["content"][0]["text"]
-        .as_str()
-        .or(message["content"].as_str())
-        .unwrap_or("")
-}
-
-fn texts(log: &crate::logs::Log) -> Vec<String> {
-    messages(log)
-        .iter()
-        .map(|message| text_of(message).to_owned())
-        .collect()
 }
 
 // LPI-1, LPI-4, LPI-6

@@ -43,6 +43,14 @@ pub(in crate::logs) struct Answer<'a> {
 }
 
 impl<'a> Block<'a> {
+    /// A raw text as a block, unless it is blank.
+    pub(in crate::logs) fn text(raw: &'a str, signature: Option<&'a str>) -> Option<Self> {
+        (!json::is_blank(raw)).then_some(Self::Text {
+            text: Cow::Borrowed(raw),
+            signature,
+        })
+    }
+
     /// The name of the tool, raw, if it is a call.
     pub(super) fn call_name(&self) -> Option<&'a str> {
         match self {

@@ -7,9 +7,11 @@ use baler_digest::{
     quoted,
 };
 
-use baler_conversation::message::{Content, Media, Message, Part};
+use baler_conversation::message::{Content, Media, Message};
 use baler_conversation::tokenizers::Tokenizer;
 use baler_conversation::{Conversation, Role, UnitKind};
+
+use crate::users_words::users_texts;
 
 /// Maximum bytes of a tool output.
 const OUTPUT_BYTES: usize = 2_000;
@@ -217,22 +219,6 @@ fn paragraphs(conversation: &Conversation, message: &Message) -> Vec<String> {
     flush(&mut lines, &mut spoken);
     results.append(&mut spoken);
     results
-}
-
-/// Returns for each part its text if the message has the user's role and no compaction wrote it, or what a
-/// compaction left of it, and an empty text otherwise.
-fn users_texts<'c>(conversation: &'c Conversation, message: &Message) -> Vec<Cow<'c, str>> {
-    let text = |part: &Part| match &part.content {
-        Content::Text(place) if message.role == Role::User => {
-            match conversation.earlier(message, part) {
-                None => conversation.text(place),
-                Some(own) if own.is_excerpt() => Cow::Owned(own.text),
-                Some(_) => Cow::Borrowed(""),
-            }
-        }
-        _ => Cow::Borrowed(""),
-    };
-    message.parts.iter().map(text).collect()
 }
 
 /// Returns `label: text`, cut to `bytes`, with every further line indented.

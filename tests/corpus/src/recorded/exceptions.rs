@@ -16,8 +16,7 @@ pub struct Exception {
 const EDITED: &str = "edited after it was recorded: an earlier version of the file, with the same answer, has one \
                       id in the call and in its result";
 
-const REDACTED: &str =
-    "edited after it was recorded: ids were replaced, that of the use not as that of its result";
+const REDACTED: &str = "edited after it was recorded: ids were replaced, and the call and its result got different ones";
 
 /// All exceptions.
 pub const EXCEPTIONS: &[Exception] = &[
