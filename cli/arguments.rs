@@ -16,7 +16,8 @@ pub(crate) struct ConversationArguments {
     #[arg(value_name = "FILE", help_heading = "Conversation")]
     pub(crate) file: Option<PathBuf>,
 
-    /// Wire format of the conversation: auto (detect it), openai-chat, openai-responses, anthropic, gemini
+    /// Wire format of the conversation: auto (detect it), openai-chat, openai-responses, anthropic, gemini,
+    /// bedrock-converse
     #[arg(
         long,
         value_name = "FORMAT",

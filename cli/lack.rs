@@ -4,8 +4,8 @@
 use std::io;
 
 /// Address space that a run needs besides the program itself: vocabularies of tokenizers, threads, and a conversation
-/// of ordinary size.
-const LEAST_MEMORY: usize = 192 << 20;
+/// of ordinary size. An allocator may reserve 64 MiB for each thread.
+const LEAST_MEMORY: usize = 512 << 20;
 
 /// Checks that the process can reserve that. With less, an allocation somewhere fails, and Rust aborts.
 ///

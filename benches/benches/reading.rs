@@ -112,6 +112,14 @@ fn large(kind: Kind) -> String {
                     r#"{{"role":"user","parts":[{{"functionResponse":{{"id":"c{id}","name":"read","response":{{"output":"{text}"}}}}}}]}}"#
                 ),
             ],
+            Kind::BedrockConverse => [
+                format!(
+                    r#"{{"role":"assistant","content":[{{"toolUse":{{"toolUseId":"c{id}","name":"read","input":{{}}}}}}]}}"#
+                ),
+                format!(
+                    r#"{{"role":"user","content":[{{"toolResult":{{"toolUseId":"c{id}","content":[{{"text":"{text}"}}]}}}}]}}"#
+                ),
+            ],
         };
         bytes += step[0].len() + step[1].len();
         messages.extend(step);
@@ -124,6 +132,10 @@ fn large(kind: Kind) -> String {
         Kind::Gemini => (
             "contents",
             r#"{"role":"user","parts":[{"text":"Mend it."}]}"#,
+        ),
+        Kind::BedrockConverse => (
+            "messages",
+            r#"{"role":"user","content":[{"text":"Mend it."}]}"#,
         ),
     };
     format!(r#"{{"{key}":[{first},{}]}}"#, messages.join(","))

@@ -27,7 +27,8 @@ pub(crate) struct ValidateCommand {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// Wire format of the conversation: auto (detect it), openai-chat, openai-responses, anthropic, gemini
+    /// Wire format of the conversation: auto (detect it), openai-chat, openai-responses, anthropic, gemini,
+    /// bedrock-converse
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     format: FormatArgument,
 

@@ -193,12 +193,13 @@ impl<'a> Site<'a> {
     const fn of(self, purpose: Purpose) -> Option<Self> {
         match (self, purpose) {
             (Self::Instructions | Self::User, Purpose::Summary | Purpose::Note)
+            | (Self::Assistant, Purpose::Note)
             | (Self::Assistant | Self::Output(_), Purpose::Rewritten | Purpose::Excerpt)
             | (Self::User, Purpose::Excerpt) => Some(self),
             (Self::Output(_), Purpose::Note) => Some(Self::Output("")),
             (Self::Instructions | Self::User, Purpose::Rewritten)
             | (Self::Instructions, Purpose::Excerpt)
-            | (Self::Assistant, Purpose::Summary | Purpose::Note)
+            | (Self::Assistant, Purpose::Summary)
             | (Self::Output(_), Purpose::Summary) => None,
         }
     }
@@ -374,7 +375,7 @@ mod tests {
     const SITES: [(Site<'_>, &[Purpose]); 4] = [
         (Site::Instructions, &[Purpose::Summary, Purpose::Note]),
         (Site::User, &[Purpose::Summary, Purpose::Note]),
-        (Site::Assistant, &[Purpose::Rewritten]),
+        (Site::Assistant, &[Purpose::Note, Purpose::Rewritten]),
         (Site::Output("call_1"), &[Purpose::Note, Purpose::Rewritten]),
     ];
 

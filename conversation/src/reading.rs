@@ -245,6 +245,7 @@ impl Reader {
             model,
             reported,
             summaries,
+            late,
             facts,
         } = log;
         let reported = reported.map(|(tokens, messages)| Reported {
@@ -259,6 +260,7 @@ impl Reader {
             model: model.unwrap_or_default(),
             reported,
             summaries,
+            late,
         };
         self.read_body(document.into(), Some(source), options)
     }
@@ -307,6 +309,7 @@ impl Reader {
         Ok(match source {
             Some(source) => conversation
                 .with_recorded_summaries(&source.summaries)
+                .with_late_results(&source.late)
                 .of_log(source.kind, source.facts),
             None => conversation.with_recorded_summaries(options.recorded_summaries),
         })
@@ -324,20 +327,23 @@ impl Document {
     }
 }
 
-/// Bytes as text, each line cut at its first byte that starts no character: no JSON, as any line that was cut.
+/// Bytes as text. Bytes that are no character make their line broken JSON, as it would be if it were cut there: in
+/// their place stands a character that JSON holds nowhere. The last line, which may be incomplete, ends there.
 fn with_broken_lines(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let Some(chunk) = line.utf8_chunks().next() else {
-            continue;
-        };
-        text.push_str(chunk.valid());
-        if !chunk.invalid().is_empty() {
-            // Where the line is whole up to there, it is broken all the same.
-            text.push(char::REPLACEMENT_CHARACTER);
-            if line.ends_with(b"\n") {
-                text.push('\n');
+        let is_ended = line.ends_with(b"\n");
+        for chunk in line.utf8_chunks() {
+            text.push_str(chunk.valid());
+            if chunk.invalid().is_empty() {
+                continue;
             }
+            if !is_ended {
+                // Where the line is whole up to there, it is broken all the same.
+                text.push(char::REPLACEMENT_CHARACTER);
+                break;
+            }
+            text.push('\u{0}');
         }
     }
     text
@@ -351,4 +357,5 @@ struct Source {
     model: String,
     reported: Option<Reported>,
     summaries: Vec<usize>,
+    late: Vec<usize>,
 }

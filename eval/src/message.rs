@@ -71,6 +71,7 @@ impl Message {
             "anthropic" => anthropic(&json),
             "openai-responses" => responses(&json),
             "gemini" => gemini(&json),
+            "bedrock-converse" => bedrock(&json),
             _ => chat(&json),
         }
     }
@@ -260,6 +261,45 @@ fn gemini(content: &Value) -> Message {
     message
 }
 
+fn bedrock(json: &Value) -> Message {
+    let mut message = Message::new(&json["role"]);
+    for block in json["content"].as_array().into_iter().flatten() {
+        let reasoning = &block["reasoningContent"]["reasoningText"]["text"];
+        if let Some(call) = block.get("toolUse") {
+            message.call(&call["name"], &call["input"]);
+        } else if let Some(result) = block.get("toolResult") {
+            bedrock_result(&mut message, &result["content"]);
+        } else if reasoning.is_string() {
+            message.content(PartKind::Thinking, reasoning);
+        } else if is_bedrock_picture(block) {
+            message.picture();
+        } else {
+            message.content(PartKind::Text, &block["text"]);
+            message.content(PartKind::Text, &block["guardContent"]["text"]["text"]);
+            message.content(PartKind::Text, &block["citationsContent"]["content"]);
+        }
+    }
+    message
+}
+
+/// Adds what a tool returned: texts, JSON and pictures.
+fn bedrock_result(message: &mut Message, content: &Value) {
+    let mut texts = Vec::new();
+    for block in content.as_array().into_iter().flatten() {
+        if is_bedrock_picture(block) {
+            message.picture();
+        } else {
+            strings(&block["text"], &mut texts);
+            strings(&block["json"], &mut texts);
+        }
+    }
+    message.push(PartKind::Output, texts.join("\n"));
+}
+
+fn is_bedrock_picture(block: &Value) -> bool {
+    block.get("image").is_some() || block.get("document").is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,6 +330,10 @@ mod tests {
                 "gemini",
                 r#"{"role": "model", "parts": [{"functionCall": {"name": "book", "args": {"id": "W1", "n": 7}}}]}"#,
             ),
+            (
+                "bedrock-converse",
+                r#"{"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "name": "book", "input": {"id": "W1", "n": 7}}}]}"#,
+            ),
         ] {
             assert_eq!(call(format, raw), expected, "{format}");
         }
@@ -307,5 +351,11 @@ mod tests {
         );
         let picture = r#"{"role": "user", "content": [{"type": "image", "source": {}}, {"type": "text", "text": "日本"}]}"#;
         assert_eq!(Message::read("anthropic", picture).size(), PICTURE + 2);
+        let result = r#"{"role": "user", "content": [{"toolResult": {"toolUseId": "a", "content": [{"text": "日本"}, {"json": {"n": 7}}, {"image": {}}]}}, {"reasoningContent": {"redactedContent": "c2ln"}}, {"guardContent": {"text": {"text": "ok"}}}]}"#;
+        // Two, a line break, one; and two.
+        assert_eq!(
+            Message::read("bedrock-converse", result).size(),
+            PICTURE + 4 + 2
+        );
     }
 }

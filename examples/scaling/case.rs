@@ -42,6 +42,11 @@ impl Input {
             Kind::OpenAiResponses => r#""model":"gpt-5","input":["#,
             Kind::Anthropic => r#""model":"claude-sonnet-4-5","max_tokens":1024,"messages":["#,
             Kind::Gemini => r#""contents":["#,
+            Kind::BedrockConverse if more.contains("toolConfig") => r#""messages":["#,
+            // Calls need it.
+            Kind::BedrockConverse => {
+                r#""toolConfig":{"tools":[{"toolSpec":{"name":"read","inputSchema":{"json":{"type":"object"}}}}]},"messages":["#
+            }
         };
         Self {
             before: format!("{{{more}{head}"),

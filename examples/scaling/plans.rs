@@ -136,7 +136,7 @@ fn edits_of_one_unit(wire: Kind, n: usize) -> Input {
             // Outputs are messages of their own: behind the one with all calls, or behind as many.
             Kind::OpenAiChat => edit(number + 1, 0),
             Kind::OpenAiResponses => edit(number + n, 0),
-            Kind::Anthropic | Kind::Gemini => edit(1, number),
+            Kind::Anthropic | Kind::Gemini | Kind::BedrockConverse => edit(1, number),
         })
         .collect();
     let pieces = [keep(0, 1), rewrite(1, &edits), keep(2, 1)];

@@ -1,4 +1,4 @@
-//! Messages as the four formats spell them. Texts are given as they stand in JSON, without their
+//! Messages as the formats spell them. Texts are given as they stand in JSON, without their
 //! quotation marks.
 
 use baler_generated::Kind;
@@ -49,6 +49,7 @@ pub(crate) fn quoted(text: &str) -> String {
 pub(crate) fn user(wire: Kind, text: &str) -> String {
     match wire {
         Kind::Gemini => format!(r#"{{"role":"user","parts":[{{"text":"{text}"}}]}}"#),
+        Kind::BedrockConverse => format!(r#"{{"role":"user","content":[{{"text":"{text}"}}]}}"#),
         _ => format!(r#"{{"role":"user","content":"{text}"}}"#),
     }
 }
@@ -56,6 +57,9 @@ pub(crate) fn user(wire: Kind, text: &str) -> String {
 pub(crate) fn said(wire: Kind, text: &str) -> String {
     match wire {
         Kind::Gemini => format!(r#"{{"role":"model","parts":[{{"text":"{text}"}}]}}"#),
+        Kind::BedrockConverse => {
+            format!(r#"{{"role":"assistant","content":[{{"text":"{text}"}}]}}"#)
+        }
         _ => format!(r#"{{"role":"assistant","content":"{text}"}}"#),
     }
 }
@@ -83,7 +87,7 @@ pub(crate) fn text_part(wire: Kind, text: &str) -> String {
     match wire {
         Kind::OpenAiChat | Kind::Anthropic => format!(r#"{{"type":"text","text":"{text}"}}"#),
         Kind::OpenAiResponses => format!(r#"{{"type":"input_text","text":"{text}"}}"#),
-        Kind::Gemini => format!(r#"{{"text":"{text}"}}"#),
+        Kind::Gemini | Kind::BedrockConverse => format!(r#"{{"text":"{text}"}}"#),
     }
 }
 
@@ -103,6 +107,9 @@ pub(crate) fn picture(wire: Kind) -> String {
         Kind::Gemini => {
             format!(r#"{{"inlineData":{{"mimeType":"image/png","data":"{DATA}"}}}}"#)
         }
+        Kind::BedrockConverse => {
+            format!(r#"{{"image":{{"format":"png","source":{{"bytes":"{DATA}"}}}}}}"#)
+        }
     }
 }
 
@@ -115,7 +122,7 @@ pub(crate) fn calling(wire: Kind, calls: &[Call]) -> Vec<String> {
             each.join(",")
         )],
         Kind::OpenAiResponses => each,
-        Kind::Anthropic | Kind::Gemini => vec![said_of(wire, &each)],
+        Kind::Anthropic | Kind::Gemini | Kind::BedrockConverse => vec![said_of(wire, &each)],
     }
 }
 
@@ -136,6 +143,9 @@ fn asked(wire: Kind, call: &Call) -> String {
         Kind::Gemini => {
             format!(r#"{{"functionCall":{{"id":"{id}","name":"read","args":{arguments}}}}}"#)
         }
+        Kind::BedrockConverse => {
+            format!(r#"{{"toolUse":{{"toolUseId":"{id}","name":"read","input":{arguments}}}}}"#)
+        }
     }
 }
 
@@ -147,7 +157,7 @@ pub(crate) fn outputs(wire: Kind, calls: &[Call]) -> Vec<String> {
         .collect();
     match wire {
         Kind::OpenAiChat | Kind::OpenAiResponses => each,
-        Kind::Anthropic | Kind::Gemini => vec![user_of(wire, &each)],
+        Kind::Anthropic | Kind::Gemini | Kind::BedrockConverse => vec![user_of(wire, &each)],
     }
 }
 
@@ -166,6 +176,13 @@ pub(crate) fn answered(wire: Kind, id: &str, content: &str) -> String {
         Kind::Gemini => format!(
             r#"{{"functionResponse":{{"id":"{id}","name":"read","response":{{"output":{content}}}}}}}"#
         ),
+        // There it is a list in any case.
+        Kind::BedrockConverse if content.starts_with('"') => {
+            answered(wire, id, &format!(r#"[{{"text":{content}}}]"#))
+        }
+        Kind::BedrockConverse => {
+            format!(r#"{{"toolResult":{{"toolUseId":"{id}","content":{content}}}}}"#)
+        }
     }
 }
 

@@ -15,8 +15,8 @@
 //! ```
 //!
 //! 1. [`Host::read`] divides a request body into *units*, the smallest runs of messages that are kept or removed together,
-//!    and counts their tokens. It reads OpenAI Chat Completions, OpenAI Responses, Anthropic Messages, Gemini, and the
-//!    session logs of four agents.
+//!    and counts their tokens. It reads OpenAI Chat Completions, OpenAI Responses, Anthropic Messages, Gemini, Bedrock
+//!    Converse, and the session logs of four agents.
 //! 2. [`Host::compact`] asks the strategies in order for a *plan*: which units to keep, rewrite or replace by a summary.
 //!    The host checks the plan, applies it, reads the result again and validates it. After a
 //!    [`Fault`](fault::Fault) the next strategy runs. `native:digest` and `native:truncate`, which need neither a component

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use baler_conversation::message::{Message, Part};
 use baler_conversation::provider::Binding;
-use baler_conversation::{Conversation, Deadline, Unit, UnitKind};
+use baler_conversation::{Conversation, Deadline, Role, Unit, UnitKind};
 
 use crate::fault::Quantity;
 use crate::model::Spending;
@@ -97,9 +97,30 @@ impl Size {
 impl Situation {
     /// Returns the tokens that the mark of the strategy called `name` and a separate message add to an
     /// inserted text.
+    ///
+    /// In a format whose user's messages may not follow one another, the host's notes on both sides of the
+    /// message are included.
     pub(crate) fn insertion_overhead_for(&self, name: &str) -> u32 {
         let own = self.conversation.insertion_tokens(name);
-        self.insertion_overhead.max(own)
+        let own = self.insertion_overhead.max(own);
+        if self.conversation.format().parts_users() {
+            own.saturating_add(self.opening_note.saturating_mul(2))
+        } else {
+            own
+        }
+    }
+
+    /// Returns the tokens that a strategy has to count beside the units it keeps: the overhead and, in a format
+    /// whose user's messages may not follow one another, the host's notes between protected units, of which
+    /// strategies know nothing.
+    pub(crate) fn overhead_for_strategies(&self) -> u32 {
+        let overhead = self.conversation.overhead();
+        if !self.conversation.format().parts_users() {
+            return overhead;
+        }
+        let protected: Vec<bool> = self.protected().collect();
+        let notes = count_notes(&self.conversation, &protected, None);
+        overhead.saturating_add(notes.saturating_mul(self.opening_note))
     }
 
     pub(crate) fn new(conversation: &Conversation, request: &Request, archived: bool) -> Self {
@@ -545,9 +566,14 @@ fn around_units(conversation: &Conversation) -> usize {
     conversation.bytes().saturating_sub(units)
 }
 
-/// Returns how many of the host's notes a result of the `kept` units needs. A text before the removed unit
-/// `text` makes a note there unnecessary.
+/// Returns how many of the host's notes a result of the `kept` units needs. A text of the user's role before the
+/// removed unit `text` makes a note there unnecessary, or needs one on either side.
 fn count_notes(conversation: &Conversation, kept: &[bool], text: Option<usize>) -> u32 {
+    let parts_from_text = |unit: Option<usize>, role: fn(&Conversation, usize) -> Option<Role>| {
+        let role = unit.and_then(|unit| role(conversation, unit));
+        let note = role.and_then(|role| conversation.parting_role(Role::User, role));
+        u32::from(note.is_some())
+    };
     let mut before = None;
     // Movable instructions wait until the next message of the model, and are written before it.
     let mut has_waiting = false;
@@ -559,11 +585,19 @@ fn count_notes(conversation: &Conversation, kept: &[bool], text: Option<usize>) 
         }
         let follows_text =
             text.is_some_and(|text| text < unit && before.is_none_or(|before| before < text));
-        notes += u32::from(!follows_text && conversation.needs_note(before, unit, has_waiting));
+        notes += if follows_text {
+            parts_from_text(before, Conversation::last_role)
+                + parts_from_text(Some(unit), Conversation::first_role)
+        } else {
+            u32::from(conversation.needs_note(before, unit, has_waiting).is_some())
+        };
         has_waiting &= !conversation.begins_with_model(unit);
         before = Some(unit);
     }
     let ends_with_text = text.is_some_and(|text| before.is_none_or(|before| before < text));
+    if ends_with_text {
+        notes += parts_from_text(before, Conversation::last_role);
+    }
     let has_place = before.is_some_and(|before| conversation.takes_instructions_behind(before));
     notes + u32::from(has_waiting && !ends_with_text && !has_place)
 }

@@ -22,8 +22,8 @@ pub(crate) struct UnitStatus {
     pub(crate) for_words: bool,
     /// The unit must not be removed, for one of these or another reason.
     pub(crate) protected: bool,
-    /// The caller named the unit, as pinned or as live. It stays byte-identical, so that the caller can find
-    /// it again by its bytes.
+    /// The caller named the unit, as pinned or as live, or it holds an output that came late. It stays byte-identical,
+    /// so that it can be found again by its bytes.
     pub(crate) whole: bool,
 }
 
@@ -119,6 +119,10 @@ pub(crate) fn unit_statuses(conversation: &Conversation, request: &Request) -> V
     let units = conversation.units();
     let unseen = unseen::units(conversation);
     let pinned = pinned_units(conversation, &request.pins);
+    let late = conversation.late_results().into_iter();
+    let late: HashSet<usize> = late
+        .map(|message| units.partition_point(|unit| unit.end() <= message))
+        .collect();
     let is_named = matches!(request.pins, Pins::Units(_));
     let mut statuses: Vec<UnitStatus> = units
         .iter()
@@ -126,13 +130,15 @@ pub(crate) fn unit_statuses(conversation: &Conversation, request: &Request) -> V
         .map(|(index, unit)| {
             let is_pinned = pinned.contains(&index);
             let is_live = request.live_from.is_some_and(|first| unit.end() > first);
+            let is_late = late.contains(&index);
             UnitStatus {
                 pinned: is_pinned,
                 live: is_live,
-                unseen: unseen.contains(&index),
+                unseen: unseen.contains(&index) || is_late,
                 for_words: false,
                 protected: false,
-                whole: is_live || (is_named && is_pinned),
+                // Shortened, a late output would not be known as one any more.
+                whole: is_live || (is_named && is_pinned) || is_late,
             }
         })
         .collect();

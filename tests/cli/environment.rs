@@ -192,7 +192,7 @@ fn too_little_address_space_is_reported_as_a_failure() {
     let input = example("fix-a-bug.openai.json");
     let compact = ["compact", &input, "-q", "-s", "native:digest"];
     let (mut is_told, mut is_done) = (false, false);
-    for megabytes in (40..=1_000).step_by(40) {
+    for megabytes in (40..=1_600).step_by(40) {
         let limits = format!("ulimit -v {megabytes}000");
         let output = under(&bench, &limits, &compact).output().expect("it runs");
         let said = String::from_utf8_lossy(&output.stderr);

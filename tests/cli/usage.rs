@@ -86,7 +86,7 @@ fn unknown_formats_tokenizers_and_strategies_are_refused() {
     assert_refused(&[
         (
             &["compact", "--format", "gemni"],
-            "known formats: auto, openai-chat, openai-responses, anthropic, gemini",
+            "known formats: auto, openai-chat, openai-responses, anthropic, gemini, bedrock-converse",
         ),
         (
             &["compact", "--tokenizer", "gpt9"],

@@ -183,6 +183,11 @@ async fn every_cut_of_generated_gemini_conversations_survives_every_strategy() {
     every_cut_survives_every_strategy(Kind::Gemini).await;
 }
 
+#[tokio::test]
+async fn every_cut_of_generated_bedrock_conversations_survives_every_strategy() {
+    every_cut_survives_every_strategy(Kind::BedrockConverse).await;
+}
+
 /// A format in each test, so that they run at the same time.
 async fn every_cut_survives_every_strategy(kind: Kind) {
     let mut changed = 0;

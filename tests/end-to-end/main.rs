@@ -22,6 +22,8 @@ mod generated;
 mod hostile;
 /// The invariants I1 to I9 of ARCHITECTURE.md, and the fallback.
 mod invariants;
+/// Bedrock Converse: roles that alternate, and what a result looks like there.
+mod bedrock;
 /// Inserted texts that join a protected user message.
 mod joined;
 /// Marks that were re-encoded, copied or recorded in a log (I8), and recorded summaries (I4).

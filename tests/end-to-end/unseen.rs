@@ -9,7 +9,7 @@ use baler_host::{
 };
 use serde_json::{Value, json};
 
-use super::support::{bundled, call, host, host_with, listing};
+use super::support::{bundled, call, host, host_with, listing, share};
 
 /// Strategies that ship with baler and need no model.
 const BUNDLED: [&str; 5] = [
@@ -1092,4 +1092,89 @@ async fn a_placeholder_in_a_log_makes_no_output_seen() {
     assert!(log.log().is_some());
     assert!(log.document().contains("No response requested."));
     assert_eq!(fates_of(&log).await[1], UnitOutcome::Rewritten);
+}
+
+/// A session of Claude Code in which one of two parallel calls takes so long that the model goes on without it.
+fn log_with_a_late_result() -> String {
+    let line = |kind: &str, id: String, message: Value| {
+        let line = json!({
+            "parentUuid": "before", "isSidechain": false, "sessionId": "s", "type": kind,
+            "message": message, "uuid": id,
+        });
+        format!("{line}\n")
+    };
+    let user = |id: &str, content: Value| {
+        let message = json!({"role": "user", "content": content});
+        line("user", format!("u-{id}"), message)
+    };
+    let result = |call: &str, text: &str| {
+        let block = json!({"type": "tool_result", "tool_use_id": call, "content": text});
+        user(call, json!([block]))
+    };
+    let answer = |response: &str, id: &str, block: Value| {
+        let message = json!({
+            "id": response, "role": "assistant", "model": "claude-sonnet-4-5", "content": [block],
+        });
+        line("assistant", format!("a-{id}"), message)
+    };
+    let call = |response: &str, id: &str| {
+        let input = json!({"command": format!("gauge {id}")});
+        let block = json!({"type": "tool_use", "id": id, "name": "Bash", "input": input});
+        answer(response, id, block)
+    };
+    let mut log = user("task", json!("潮位を両岸で測って。Both shores, please."));
+    log += &call("first", "fast");
+    log += &call("first", "slow");
+    log += &result("fast", "3.1 m");
+    log += &user("more", json!("Meanwhile, go through the old tables."));
+    for step in 0..8 {
+        let (response, id) = (format!("step{step}"), format!("table{step}"));
+        log += &call(&response, &id);
+        log += &result(
+            &id,
+            &format!("{id}: low at dawn, high at noon\n").repeat(30),
+        );
+    }
+    let done = json!({"type": "text", "text": "The tables agree with each other."});
+    log += &answer("last", "last", done);
+    log += &result("slow", &"far shore: 4.7 m and rising\n".repeat(12));
+    log + &user("next", json!("And the far shore?"))
+}
+
+/// LCC-21
+#[tokio::test]
+async fn an_output_that_came_after_the_newest_answer_stays_until_the_model_answers() {
+    let host = host();
+    let conversation = host.read(log_with_a_late_result()).expect("reads");
+    assert_eq!(conversation.late_results(), [2]);
+    let late = conversation.raw(&conversation.all_messages()[2]).to_owned();
+    assert_eq!(late.matches("far shore: 4.7 m").count(), 12);
+    for strategy in [Strategy::truncate(), Strategy::digest()] {
+        let chain = [strategy];
+        let first = host.compact(&conversation, &chain, &share(0.4)).await;
+        let first = first.expect("no archive that could fail");
+        assert!(first.is_compacted());
+        assert!(first.document().contains(&late), "{}", first.document());
+        // So it is in what goes on from there.
+        let second = host
+            .compact(first.conversation(), &chain, &share(0.1))
+            .await;
+        let second = second.expect("no archive that could fail");
+        assert!(second.document().contains(&late), "{}", second.document());
+    }
+    let mut answered = conversation.clone();
+    let answer = json!({"role": "assistant", "content": "4.7 m, and it rises."});
+    let question = json!({"role": "user", "content": "Thank you. What else?"});
+    for message in [answer, question] {
+        answered.append(&message.to_string()).expect("it is one");
+    }
+    assert!(answered.late_results().is_empty());
+    // Not for the user's words beside it.
+    let policy = Policy::default().with_user_percent(0);
+    let request = share(0.1).with_policy(policy);
+    let after = host
+        .compact(&answered, &[Strategy::truncate()], &request)
+        .await
+        .expect("no archive that could fail");
+    assert!(!after.document().contains(&late));
 }

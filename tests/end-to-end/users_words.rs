@@ -1,6 +1,7 @@
 //! What the user said stays in its place, whatever a strategy decides (invariant I4, docs/decisions/021-the-users-words.md).
 
 use baler_corpus::sound;
+use baler_host::conversation::Role;
 use baler_host::{
     Budget, Compaction, Conversation, Format, Host, Pins, Request, Strategy, receipt::UnitOutcome,
     request::Policy,
@@ -40,13 +41,8 @@ fn spoken(format: Format, said: &[&str]) -> Value {
 }
 
 fn user(format: Format, text: &str) -> Value {
-    match format {
-        Format::Gemini => json!({"role": "user", "parts": [{"text": text}]}),
-        Format::OpenAiResponses => {
-            json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]})
-        }
-        _ => json!({"role": "user", "content": text}),
-    }
+    let message = format.text_message(Role::User, text);
+    serde_json::from_str(&message).expect("it is JSON")
 }
 
 fn step_of(format: Format, step: usize) -> Vec<Value> {
@@ -60,6 +56,10 @@ fn step_of(format: Format, step: usize) -> Vec<Value> {
         Format::Gemini => vec![
             json!({"role": "model", "parts": [{"functionCall": {"name": "sound", "args": {"pier": step}}}]}),
             json!({"role": "user", "parts": [{"functionResponse": {"name": "sound", "response": {"output": output}}}]}),
+        ],
+        Format::BedrockConverse => vec![
+            json!({"role": "assistant", "content": [{"toolUse": {"toolUseId": id, "name": "sound", "input": {"pier": step}}}]}),
+            json!({"role": "user", "content": [{"toolResult": {"toolUseId": id, "content": [{"text": output}]}}]}),
         ],
         Format::OpenAiResponses => vec![
             json!({"type": "function_call", "call_id": id, "name": "sound", "arguments": "{}"}),
@@ -79,17 +79,11 @@ fn body(format: Format, messages: Vec<Value>) -> Value {
             json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": messages})
         }
         Format::Gemini => json!({"contents": messages}),
+        Format::BedrockConverse => json!({"toolConfig": {"tools": []}, "messages": messages}),
         Format::OpenAiResponses => json!({"model": "gpt-5", "input": messages}),
         _ => json!({"model": "gpt-4o", "messages": messages}),
     }
 }
-
-const FORMATS: [Format; 4] = [
-    Format::OpenAiChat,
-    Format::OpenAiResponses,
-    Format::Anthropic,
-    Format::Gemini,
-];
 
 /// Every strategy that ships with baler and needs no model.
 async fn strategies(host: &Host) -> Vec<Strategy> {
@@ -134,7 +128,7 @@ fn has_message(compaction: &Compaction, message: &Value) -> bool {
 
 #[tokio::test]
 async fn every_strategy_leaves_each_message_of_the_user_in_its_place_in_every_format() {
-    for format in FORMATS {
+    for format in Format::ALL.iter().copied() {
         let conversation = read(&spoken(format, &SAID));
         for strategy in strategies(host()).await {
             for share in [0.05, 0.1, 0.25, 0.6] {

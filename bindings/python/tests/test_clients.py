@@ -293,6 +293,22 @@ def test_contents_of_googles_client_go_in_as_they_are(host):
         types.Content.model_validate(message if isinstance(message, dict) else message.model_dump())
 
 
+def test_a_request_of_bedrock_stays_one(host):
+    messages = [{"role": "user", "content": [{"text": TASK}]}]
+    for bed in range(40):
+        id = f"tooluse_{bed}"
+        call = {"toolUseId": id, "name": "soil", "input": {"bed": bed}}
+        result = {"toolUseId": id, "content": [{"text": f"bed {bed}: soil 24 %, light 900 lx, at noon"}]}
+        messages.append({"role": "assistant", "content": [{"toolUse": call}]})
+        messages.append({"role": "user", "content": [{"toolResult": result}]})
+    tools = [{"toolSpec": {"name": "soil", "inputSchema": {"json": {"type": "object"}}}}]
+    body = {"messages": messages, "toolConfig": {"tools": tools}}
+    result = baler.compact(body, budget=1_000, host=host)
+    assert result.is_compacted and result.receipt["format"] == "bedrock-converse"
+    assert result.body["toolConfig"] == body["toolConfig"]
+    assert result.messages[0] is messages[0] and result.messages[-1] is messages[-1]
+
+
 def test_a_broken_history_is_sent_as_it_is_and_told(host, caplog):
     history = chat_history()
     del history[9]

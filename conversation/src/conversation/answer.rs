@@ -1,6 +1,6 @@
 //! What counts as an answer of the model's (decision 012).
 
-use super::Conversation;
+use super::{Conversation, is_note_for_model};
 use crate::json;
 use crate::model::message::{Content, Message, Part, Role};
 
@@ -30,6 +30,7 @@ impl Conversation {
         message.role == Role::Assistant
             && !message.is_not_said
             && !self.says_nothing(&message.parts)
+            && !is_note_for_model(self.source(), self.key(), message)
     }
 
     /// Whether parts are nothing that is said: thinking, in whatever form, and texts without words.

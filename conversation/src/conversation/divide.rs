@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::opened;
+use super::{is_note_for_model, opened};
 use crate::marks::{Purpose, SecretKey};
 use crate::model::document::Document;
 use crate::model::message::{Call, Content, Link, Meaning, Message, Role};
@@ -85,6 +85,9 @@ impl Divider<'_> {
             .any(|own| own.role.instructs() && !own.expires)
             && purpose.is_none();
         traits.pending = is_pending(messages, last);
+        if matches!(messages, [only] if is_note_for_model(self.document, self.key, only)) {
+            purpose = Some(Purpose::Note);
+        }
         let kind = kind(messages, purpose);
         if kind == UnitKind::User {
             *turn += 1;
@@ -145,6 +148,7 @@ fn kind(messages: &[Message], purpose: Option<Purpose>) -> UnitKind {
         return UnitKind::Other;
     }
     match (messages.first().map(|message| message.role), purpose) {
+        (Some(Role::Assistant), Some(Purpose::Note)) if messages.len() == 1 => UnitKind::Other,
         (Some(Role::Assistant), _) => UnitKind::Step,
         (Some(_), Some(Purpose::Summary)) => UnitKind::Summary,
         (Some(_), Some(Purpose::Note | Purpose::Rewritten | Purpose::Excerpt)) | (None, _) => {

@@ -135,7 +135,7 @@ impl Conversation {
     }
 
     /// Number of messages that were read; the others were appended.
-    fn messages_read(&self) -> usize {
+    pub(super) fn messages_read(&self) -> usize {
         let read = self.inner.document.read().len();
         let messages = &self.inner.messages;
         messages.partition_point(|message| message.place.start < read)
@@ -411,20 +411,20 @@ impl Conversation {
 
     /// Whether a unit begins with what the model said.
     pub fn begins_with_model(&self, unit: usize) -> bool {
-        let first = self.messages(unit).first();
-        first.is_some_and(|message| message.role == Role::Assistant)
+        self.first_role(unit) == Some(Role::Assistant)
     }
 
-    /// Whether the host has to put a note of its own before a unit, where the unit
+    /// The role in which the host has to put a note of its own before a unit, where the unit
     /// `before` comes to come before it, or none. Neither is a movable instruction; `between` says
-    /// whether such stand between them.
-    pub fn needs_note(&self, before: Option<usize>, unit: usize, between: bool) -> bool {
+    /// whether such stand between them. `None` if no note is needed.
+    pub fn needs_note(&self, before: Option<usize>, unit: usize, between: bool) -> Option<Role> {
         if !self.format().wire().alternates() {
-            return false;
+            return None;
         }
-        let first = self.messages(unit).first().map(|message| message.role);
+        let first = self.first_role(unit);
         if between && first == Some(Role::Assistant) {
-            return before.is_none_or(|before| !self.takes_instructions_behind(before));
+            let needs = before.is_none_or(|before| !self.takes_instructions_behind(before));
+            return needs.then_some(Role::User);
         }
         match before {
             None => {
@@ -432,15 +432,36 @@ impl Conversation {
                     .messages(unit)
                     .first()
                     .is_some_and(Message::has_compaction);
-                first != Some(Role::User) && !stands_first
+                (first != Some(Role::User) && !stands_first).then_some(Role::User)
             }
             // Neighbours that came in as such are the provider's own business.
             Some(before) => {
-                let last = self.messages(before).last().map(|message| message.role);
                 let has_gap = (before + 1..unit).any(|gone| !self.is_movable(gone));
-                has_gap && first == Some(Role::Assistant) && last == first
+                let parting = || self.parting_role(self.last_role(before)?, first?);
+                has_gap.then(parting).flatten()
             }
         }
+    }
+
+    /// The role of the note that has to part a message of role `next` from one of role `before`; `None` if the
+    /// format lets them follow one another.
+    pub fn parting_role(&self, before: Role, next: Role) -> Option<Role> {
+        let wire = self.format().wire();
+        match (before, next) {
+            (Role::Assistant, Role::Assistant) if wire.alternates() => Some(Role::User),
+            (Role::User, Role::User) if wire.parts_users() => Some(Role::Assistant),
+            _ => None,
+        }
+    }
+
+    /// The role of the first message of a unit.
+    pub fn first_role(&self, unit: usize) -> Option<Role> {
+        self.messages(unit).first().map(|message| message.role)
+    }
+
+    /// The role of the last message of a unit.
+    pub fn last_role(&self, unit: usize) -> Option<Role> {
+        self.messages(unit).last().map(|message| message.role)
     }
 
     /// The key of its marks.
@@ -475,6 +496,15 @@ impl Conversation {
     pub fn earlier_text(&self, message: &Message, part: &Part) -> Option<String> {
         self.earlier(message, part).map(|earlier| earlier.text)
     }
+}
+
+/// Whether a message of the model's role is a note of the host's, which spoke for the model where the user's
+/// messages may not follow one another.
+fn is_note_for_model(document: &Document, key: &SecretKey, message: &Message) -> bool {
+    let is_note = |part: &Part| {
+        opened(document, key, message, part).is_some_and(|own| own.purpose == Purpose::Note)
+    };
+    message.role == Role::Assistant && matches!(message.parts.as_slice(), [only] if is_note(only))
 }
 
 /// The mark of a part, if it holds one that verifies where it stands. Looks at the first characters

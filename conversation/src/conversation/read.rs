@@ -43,7 +43,7 @@ impl BodyReader<'_> {
         let envelope = wire.envelope(&body);
         let frame = Frame::new(Arc::clone(&document), &body);
         let messages = wire.messages(&mut body)?;
-        let tokenizer = (self.tokenizer)(&body.text("model"));
+        let tokenizer = (self.tokenizer)(&body.model());
         let bytes = document.len();
         drop(body);
         let mut inner = Inner {
@@ -103,7 +103,45 @@ impl Conversation {
             inner.totals.fixed = self.inner.totals.fixed;
             inner.know_summaries_of(&self.inner);
         }
-        Ok(read)
+        let late = self.late_results();
+        if late.is_empty() {
+            return Ok(read);
+        }
+        // They stay as they are, byte for byte.
+        let raw = |of: &Self, index: usize| of.raw(&of.inner.messages[index]).to_owned();
+        let texts: HashSet<String> = late.into_iter().map(|index| raw(self, index)).collect();
+        let all = 0..read.inner.messages.len();
+        let still: Vec<usize> = all
+            .filter(|index| texts.contains(read.raw(&read.inner.messages[*index])))
+            .collect();
+        Ok(read.with_late_results(&still))
+    }
+
+    /// The same, with these messages known to hold outputs that the model has not answered, although an answer stands
+    /// behind them. A request cannot show that.
+    pub(crate) fn with_late_results(mut self, indices: &[usize]) -> Self {
+        if !indices.is_empty() {
+            let inner = Arc::make_mut(&mut self.inner);
+            for index in indices {
+                if let Some(message) = inner.messages.get_mut(*index) {
+                    message.is_late = true;
+                }
+            }
+        }
+        self
+    }
+
+    /// The messages, by index, with outputs that the model has not answered, although an answer stands behind them;
+    /// none once it has answered what was appended.
+    #[must_use]
+    pub fn late_results(&self) -> Vec<usize> {
+        let messages = self.inner.messages.iter().enumerate();
+        let late = messages.filter(|(_, message)| message.is_late);
+        let late: Vec<usize> = late.map(|(index, _)| index).collect();
+        if late.is_empty() || self.answered() > self.messages_read() {
+            return Vec::new();
+        }
+        late
     }
 
     /// The same, with these messages known as summaries of another program's, as its log says. They

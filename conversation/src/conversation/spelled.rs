@@ -160,9 +160,26 @@ fn gemini() -> Value {
     ]})
 }
 
+fn bedrock() -> Value {
+    json!({"messages": [
+        {"role": "user", "content": [{"text": summary()}]},
+        {"role": "assistant", "content": [
+            {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "s"}}},
+            {"toolUse": {"toolUseId": "b/1", "name": "f", "input": {"a": "<"}}},
+            {"toolUse": {"toolUseId": "b<2", "name": "f", "input": {}}},
+        ]},
+        {"role": "user", "content": [
+            {"toolResult": {"toolUseId": "b/1", "content": [{"text": rewritten("b/1")}]}},
+            {"toolResult": {"toolUseId": "b<2", "content": [{"text": "Error: no such bed"}]}},
+        ]},
+        {"role": "assistant", "content": [{"text": "Well."}]},
+        {"role": "user", "content": [{"text": "Go on."}, {"cachePoint": {"type": "default"}}]},
+    ]})
+}
+
 #[test]
 fn marks_ids_roles_and_names_are_known_in_every_spelling() {
-    for document in [chat(), anthropic(), responses(), gemini()] {
+    for document in [chat(), anthropic(), responses(), gemini(), bedrock()] {
         let document = document.to_string();
         let conversation = &read(&document, None);
         let is_summary = |unit: &&crate::model::unit::Unit| unit.kind == UnitKind::Summary;
@@ -192,7 +209,7 @@ fn generated_conversations_are_the_same_in_every_spelling() {
 
 #[test]
 fn appended_messages_are_the_same_in_every_spelling() {
-    for document in [chat(), anthropic(), responses(), gemini()] {
+    for document in [chat(), anthropic(), responses(), gemini(), bedrock()] {
         let key = ["messages", "input", "contents"]
             .into_iter()
             .find(|key| document.get(key).is_some())
@@ -224,8 +241,8 @@ fn mark_that_a_tool_output_copies_is_that_outputs_own_text() {
         mark(Purpose::Rewritten, Site::Assistant, "left out"),
     ];
     for copy in copies {
-        for mut document in [chat(), anthropic(), responses(), gemini()] {
-            let own = ["a/1", "t/1", "c/1", "g/1"];
+        for mut document in [chat(), anthropic(), responses(), gemini(), bedrock()] {
+            let own = ["a/1", "t/1", "c/1", "g/1", "b/1"];
             let own = own.map(|call| Value::from(rewritten(call)));
             replace(&mut document, &own, &copy);
             let conversation = read(&document.to_string(), None);

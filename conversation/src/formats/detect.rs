@@ -1,7 +1,7 @@
 //! Which format a document is in.
 
 use super::body::{Body, List, Raw};
-use super::{anthropic, openai_chat, openai_responses};
+use super::{anthropic, bedrock_converse, openai_chat, openai_responses};
 use crate::model::format::Format;
 
 impl Format {
@@ -16,7 +16,9 @@ impl Format {
                 Self::OpenAiResponses
             }
             List::Bare | List::Messages => {
-                if anthropic::looks_like(body) && !openai_chat::looks_like(body) {
+                if bedrock_converse::looks_like(body) {
+                    Self::BedrockConverse
+                } else if anthropic::looks_like(body) && !openai_chat::looks_like(body) {
                     Self::Anthropic
                 } else {
                     Self::OpenAiChat

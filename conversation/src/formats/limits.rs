@@ -77,6 +77,16 @@ impl ProviderLimits {
         picture_side_of_many: 2_000,
     };
 
+    /// The service counts the bytes of a picture in base64. The number of pictures is that of Anthropic's
+    /// models; for older ones it was 20.
+    pub(crate) const BEDROCK: Self = Self {
+        body_bytes: 25_000_000,
+        pictures: 100,
+        picture_bytes: 5 << 20,
+        picture_side: 8_000,
+        picture_side_of_many: 2_000,
+    };
+
     pub(crate) const GEMINI: Self = Self {
         body_bytes: 100 << 20,
         pictures: 3_600,

@@ -73,6 +73,13 @@ pub(super) fn gemini(body: &Body<'_>, data: Option<&RawValue>, place: &Place) ->
     media(body, &kind, name, data, place)
 }
 
+/// A block of Bedrock Converse: the value of its `image`, `document`, `video` or `audio`.
+pub(super) fn bedrock(body: &Body<'_>, kind: &str, block: &Members<'_>, place: &Place) -> Media {
+    let source = block.present("source").and_then(members);
+    let data = source.as_ref().and_then(|source| source.present("bytes"));
+    media(body, kind, block.text("name"), data, place)
+}
+
 fn members(raw: &RawValue) -> Option<Members<'_>> {
     serde_json::from_str(raw.get()).ok()
 }

@@ -4,6 +4,7 @@
 //! `repair/`, knows how a provider spells anything.
 
 pub(crate) mod anthropic;
+pub(crate) mod bedrock_converse;
 mod body;
 mod detect;
 pub mod edit;
@@ -126,6 +127,12 @@ pub(crate) trait WireFormat: Sync {
         false
     }
 
+    /// Whether the user's messages may not follow one another either where something between them was left
+    /// out or put in, so that a note in the role of the model parts them.
+    fn parts_users(&self) -> bool {
+        false
+    }
+
     /// Whether instructions in the middle stand only after a turn of the user, so that they move
     /// where others leave.
     fn moves_instructions(&self) -> bool {
@@ -201,6 +208,13 @@ impl Format {
         self.wire().alternates()
     }
 
+    /// Whether the user's messages may not follow one another either, and a note in the role of the model
+    /// parts them.
+    #[must_use]
+    pub fn parts_users(self) -> bool {
+        self.wire().parts_users()
+    }
+
     /// Whether a message of this role may hold inserted text.
     #[must_use]
     pub fn has_role(self, role: Role) -> bool {
@@ -226,6 +240,7 @@ impl Format {
             Self::OpenAiResponses => &openai_responses::OpenAiResponses,
             Self::Anthropic => &anthropic::Anthropic,
             Self::Gemini => &gemini::Gemini,
+            Self::BedrockConverse => &bedrock_converse::BedrockConverse,
         }
     }
 }

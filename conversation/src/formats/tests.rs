@@ -27,6 +27,12 @@ const OTHER_USE: &str =
     r#"{"role":"assistant","content":[{"type":"tool_use","id":"b","name":"f","input":{}}]}"#;
 const BOTH_RESULTS: &str = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"},{"type":"tool_result","tool_use_id":"b","content":"ok"}]}"#;
 
+const BEDROCK_HELLO: &str = r#"{"role":"user","content":[{"text":"hello"}]}"#;
+
+const BEDROCK_USE: &str = r#"{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},{"toolUse":{"toolUseId":"a","name":"f","input":{}}}]}"#;
+
+const BEDROCK_RESULT: &str = r#"{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"ok"},{"json":{"tide":[7]}}],"status":"error"}},{"cachePoint":{"type":"default"}}]}"#;
+
 fn list(messages: &[&str]) -> String {
     format!("[{}]", messages.join(","))
 }
@@ -76,6 +82,30 @@ fn format_is_found_out() {
         ),
         (format!(r#"{{"contents":{}}}"#, "[]"), Format::Gemini),
         (r#"[{"role":"user","parts":[]}]"#.to_owned(), Format::Gemini),
+        (list(&[BEDROCK_HELLO]), Format::BedrockConverse),
+        (
+            list(&[BEDROCK_HELLO, BEDROCK_USE, BEDROCK_RESULT]),
+            Format::BedrockConverse,
+        ),
+        // A `system` stands in requests of Anthropic's too, and marks for the cache and parts that nobody
+        // knows may come first.
+        (
+            format!(
+                r#"{{"system":[{{"text":"s"}}],"messages":{}}}"#,
+                list(&[
+                    r#"{"role":"user","content":[{"xLocation":"a"},{"text":"hello"}]}"#,
+                    r#"{"role":"assistant","content":[{"cachePoint":{"type":"default"}},{"text":"a"}]}"#
+                ])
+            ),
+            Format::BedrockConverse,
+        ),
+        (
+            format!(
+                r#"{{"modelId":"us.anthropic.claude-haiku-4-5-20251001-v1:0","messages":{}}}"#,
+                "[]"
+            ),
+            Format::BedrockConverse,
+        ),
         (
             r#"{"input":"Fix the bug."}"#.to_owned(),
             Format::OpenAiResponses,
@@ -335,6 +365,73 @@ fn units_are_what_stays_or_goes_as_one() {
             (UnitKind::User, 1, 2),
         ]
     );
+}
+
+#[test]
+fn blocks_of_bedrock_are_read_for_what_they_are() {
+    let document = list(&[
+        r#"{"role":"user","content":[{"guardContent":{"text":{"text":"Is it safe?"}}},{"document":{"format":"pdf","name":"tides","source":{"bytes":"JVBERi0="}}}]}"#,
+        BEDROCK_USE,
+        BEDROCK_RESULT,
+        r#"{"role":"assistant","content":[{"toolUse":{"toolUseId":"s","name":"nova_grounding","input":{},"type":"server_tool_use"}},{"text":"Yes."}]}"#,
+    ]);
+    let conversation = read(&document, Some(Format::BedrockConverse)).expect("it reads");
+    let kinds: Vec<(UnitKind, usize)> = conversation
+        .units()
+        .iter()
+        .map(|unit| (unit.kind, unit.messages))
+        .collect();
+    let expected = [
+        (UnitKind::User, 1),
+        (UnitKind::Step, 2),
+        (UnitKind::Step, 1),
+    ];
+    assert_eq!(kinds, expected);
+    let messages = conversation.all_messages();
+    // What is signed, and what the provider's own tool was asked.
+    let opaque: Vec<bool> = messages.iter().map(|own| own.opaque).collect();
+    assert_eq!(opaque, [false, true, false, true]);
+    let media: Vec<_> = messages[0].media().map(|own| own.name.clone()).collect();
+    assert_eq!(media, [Some("tides".to_owned())]);
+    assert_eq!(messages[2].cache_marks, 1);
+    let output = messages[2].outputs().next().expect("an output");
+    assert_eq!(
+        (&*output.call_id, &*output.name, output.failed),
+        ("a", "f", true)
+    );
+    assert_eq!(output.text(conversation.source()), "ok\n{\"tide\":[7]}");
+}
+
+#[test]
+fn overhead_of_bedrock_is_its_system_prompt_and_its_tools() {
+    let tools = r#"[{"toolSpec":{"name":"f","description":"d","inputSchema":{"json":{}}}}]"#;
+    let document = format!(
+        r#"{{"system":[{{"text":"be kind"}},{{"cachePoint":{{"type":"default"}}}}],"toolConfig":{{"tools":{tools}}},"messages":{}}}"#,
+        list(&[BEDROCK_HELLO])
+    );
+    let conversation = read(&document, None).expect("reads");
+    let tokenizer = conversation.tokenizer();
+    assert_eq!(
+        conversation.overhead(),
+        tokenizer.count(tools) + tokenizer.count("be kind")
+    );
+    let names: Vec<&str> = conversation.tools().iter().map(|own| &*own.name).collect();
+    assert_eq!(names, ["f"]);
+}
+
+#[test]
+fn note_in_the_role_of_the_model_is_no_answer_and_no_step() {
+    use crate::marks::{self, By, LEFT_OUT, Purpose, SecretKey, Site};
+    let key = SecretKey::new([7; 32]);
+    let note = marks::wrap(&key, Purpose::Note, Site::Assistant, By::Host, LEFT_OUT);
+    let note = Format::BedrockConverse.text_message(crate::Role::Assistant, &note);
+    let document = list(&[BEDROCK_HELLO, BEDROCK_USE, BEDROCK_RESULT, &note]);
+    let reader = crate::Reader::new(key).with_format(Some(Format::BedrockConverse));
+    let conversation = reader.read(document).expect("it reads");
+    let kinds: Vec<UnitKind> = conversation.units().iter().map(|unit| unit.kind).collect();
+    assert_eq!(kinds, [UnitKind::User, UnitKind::Step, UnitKind::Other]);
+    // The model has said nothing behind its call, whose output is unseen.
+    assert_eq!(conversation.answered(), 2);
 }
 
 /// Neighbours are one message to the API (ANTH-2), and thinking that is parted from its call is

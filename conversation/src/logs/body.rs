@@ -27,6 +27,8 @@ pub(super) struct Body<'a> {
     reported: Option<(u32, usize)>,
     /// Which messages are recorded summaries.
     summaries: Vec<usize>,
+    /// Which messages hold results that came after the model's newest answer, which stands behind them.
+    late: Vec<usize>,
 }
 
 /// One element of the list of messages.
@@ -51,6 +53,7 @@ impl<'a> Body<'a> {
             model: None,
             reported: None,
             summaries: Vec::new(),
+            late: Vec::new(),
         }
     }
 
@@ -103,6 +106,11 @@ impl<'a> Body<'a> {
     /// Notes that the message with this index is a recorded summary. In order.
     pub(super) fn note_summary(&mut self, index: usize) {
         self.summaries.push(index);
+    }
+
+    /// Notes that the next message holds a result that came after the model's newest answer.
+    pub(super) fn note_late(&mut self) {
+        self.late.push(self.messages.len());
     }
 
     /// How many messages there are.
@@ -200,6 +208,7 @@ impl<'a> Body<'a> {
             model: self.model.map(Cow::into_owned),
             reported: self.reported,
             summaries: self.summaries,
+            late: self.late,
             facts,
         })
     }

@@ -1,8 +1,9 @@
-//! The lines of a log, one JSON object each.
+//! The lines of a log, one JSON object each; or several, where the break between two lines was lost.
 
 use serde_json::value::RawValue;
 
 use super::records::not_understood;
+use super::torn::{objects_behind_tear, value_behind};
 use crate::deadline::Deadline;
 use crate::json::{self, Members};
 use crate::model::log::{LogError, LogFacts, LogKind};
@@ -11,9 +12,14 @@ use crate::model::log::{LogError, LogFacts, LogKind};
 /// step for each line before it.
 const LINES: usize = 8;
 
-/// Goes through the objects of a log, and counts what is none.
+/// Goes through the objects of a log, and counts what is none. Each object and each piece that is none counts as a
+/// line.
 pub(super) struct Lines<'a> {
     rest: &'a str,
+    /// What is left of the line: several objects may stand in it, if the break between two lines was lost.
+    line: &'a str,
+    /// Whether a break ends that line.
+    is_ended: bool,
     number: usize,
     first_broken: usize,
     deadline: Option<&'a Deadline>,
@@ -27,6 +33,8 @@ impl<'a> Lines<'a> {
     pub(super) fn new(text: &'a str, deadline: Option<&'a Deadline>) -> Self {
         Self {
             rest: text.trim_start_matches('\u{feff}'),
+            line: "",
+            is_ended: true,
             number: 0,
             first_broken: 0,
             deadline,
@@ -35,7 +43,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// A line cannot be read, or what it holds cannot (LPI-8).
+    /// A piece of a line cannot be read, or what it holds cannot (LPI-8).
     pub(super) fn count_broken(&mut self) {
         self.facts.broken_lines += 1;
         if self.first_broken == 0 {
@@ -75,40 +83,61 @@ impl<'a> Iterator for Lines<'a> {
     type Item = Members<'a>;
 
     fn next(&mut self) -> Option<Members<'a>> {
-        while !self.rest.is_empty() {
-            if self.number.is_multiple_of(LINES) && self.deadline.is_some_and(Deadline::is_over) {
+        while !self.rest.is_empty() || !self.line.is_empty() {
+            if self.facts.lines.is_multiple_of(LINES)
+                && self.deadline.is_some_and(Deadline::is_over)
+            {
                 self.is_late = true;
                 return None;
             }
-            let (line, is_ended) = match self.rest.split_once('\n') {
-                Some((line, rest)) => {
-                    self.rest = rest;
-                    (line, true)
-                }
-                None => (std::mem::take(&mut self.rest), false),
-            };
-            self.number += 1;
-            let line = line.trim();
-            if line.is_empty() {
+            if self.line.is_empty() {
+                self.next_line();
                 continue;
             }
             self.facts.lines += 1;
-            match serde_json::from_str(line) {
-                Ok(members) => return Some(members),
-                Err(error) if error.is_eof() && !is_ended => {
-                    self.facts.unfinished_last_line = true;
+            let piece = self.line;
+            let mut values = serde_json::Deserializer::from_str(piece).into_iter::<Members<'a>>();
+            let error = match values.next() {
+                Some(Ok(members)) => {
+                    self.line = piece[values.byte_offset()..].trim();
+                    return Some(members);
                 }
-                Err(_) if is_other_json(line) => not_understood(&mut self.facts),
-                Err(_) => self.count_broken(),
-            }
+                Some(Err(error)) => error,
+                // Only a piece of white space has no value, and pieces are trimmed.
+                None => return None,
+            };
+            self.line = match value_behind(piece) {
+                Some(rest) if piece.starts_with('{') => {
+                    self.count_broken();
+                    rest
+                }
+                Some(rest) => {
+                    not_understood(&mut self.facts);
+                    rest
+                }
+                None if error.is_eof() && !self.is_ended => {
+                    self.facts.unfinished_last_line = true;
+                    ""
+                }
+                None => {
+                    self.count_broken();
+                    objects_behind_tear(piece, &error)
+                }
+            };
         }
         None
     }
 }
 
-/// Whether it is JSON, but no object.
-fn is_other_json(line: &str) -> bool {
-    !line.starts_with('{') && serde_json::from_str::<&RawValue>(line).is_ok()
+impl<'a> Lines<'a> {
+    fn next_line(&mut self) {
+        let (line, rest, is_ended) = match self.rest.split_once('\n') {
+            Some((line, rest)) => (line, rest, true),
+            None => (self.rest, "", false),
+        };
+        (self.line, self.rest, self.is_ended) = (line.trim(), rest, is_ended);
+        self.number += 1;
+    }
 }
 
 /// Whether a member is `true`.

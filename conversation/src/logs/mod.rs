@@ -7,6 +7,7 @@
 mod sniff;
 mod line_members;
 mod not_read;
+mod torn;
 mod lines;
 mod records;
 mod pairing;
@@ -119,6 +120,9 @@ pub(crate) struct Log {
     /// The messages of `document`, in order, that are summaries which the program recorded. They are
     /// marked as such, but not sealed: they are not texts of baler's.
     pub(crate) summaries: Vec<usize>,
+    /// The messages of `document`, in order, with results that the model has not answered, although its newest
+    /// answer stands behind them.
+    pub(crate) late: Vec<usize>,
     /// What was found in the log, and what of it is not in `document`.
     pub(crate) facts: LogFacts,
 }

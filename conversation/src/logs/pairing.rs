@@ -104,6 +104,7 @@ pub(super) struct Calls<'a, R> {
 }
 
 struct Call<'a, R> {
+    turn: usize,
     /// Its id in the body.
     id: Cow<'a, str>,
     result: Option<R>,
@@ -127,7 +128,7 @@ impl<'a, R> Calls<'a, R> {
         let index = self.calls.len();
         let early = self.early.get_mut(&logged);
         let result = early.and_then(VecDeque::pop_front);
-        self.calls.push(Call { id, result });
+        self.calls.push(Call { turn, id, result });
         self.open.add(turn, logged, index);
         self.by_turn.entry(turn).or_default().push(index);
     }
@@ -135,25 +136,25 @@ impl<'a, R> Calls<'a, R> {
     /// Answers the nearest earlier call with this id of the log that has no result. False where
     /// there is none.
     pub(super) fn answer(&mut self, logged: &str, result: R) -> bool {
-        let call = self
-            .open
-            .take(logged)
-            .and_then(|index| self.calls.get_mut(index));
-        let is_new = call.is_some();
-        if let Some(call) = call {
-            call.result = Some(result);
-        }
-        is_new
+        self.answer_in(logged, result).is_some()
+    }
+
+    /// The same, and says which turn the call belongs to.
+    fn answer_in(&mut self, logged: &str, result: R) -> Option<usize> {
+        let index = self.open.take(logged)?;
+        let call = self.calls.get_mut(index)?;
+        call.result = Some(result);
+        Some(call.turn)
     }
 
     /// The same for a log in which a result may come before its call: where no call of its id is known, it
-    /// waits for one.
-    pub(super) fn answer_or_wait(&mut self, logged: Cow<'a, str>, result: R) {
+    /// waits for one. Returns the turn of the call that it answers.
+    pub(super) fn answer_or_wait(&mut self, logged: Cow<'a, str>, result: R) -> Option<usize> {
         if self.open.knows(&logged) {
-            self.answer(&logged, result);
-        } else {
-            self.early.entry(logged).or_default().push_back(result);
+            return self.answer_in(&logged, result);
         }
+        self.early.entry(logged).or_default().push_back(result);
+        None
     }
 
     /// No call that comes from here on is answered by a result that came before.

@@ -36,6 +36,8 @@ pub struct Envelope {
     pub wants_signatures: bool,
     /// Whether the request says that it has no tools (GEM-2).
     pub declares_no_tools: bool,
+    /// Whether a request has no list of tools, in a format in which calls and their outputs need one (BED-5).
+    pub lacks_tools: bool,
     /// Whether the provider stores nothing (`store: false`).
     pub stateless: bool,
     /// Whether the request goes on from one that the provider stored, so that the document

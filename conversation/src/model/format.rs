@@ -28,6 +28,8 @@ pub enum Format {
     Anthropic,
     /// Gemini `generateContent`.
     Gemini,
+    /// Bedrock Converse.
+    BedrockConverse,
 }
 
 impl Format {
@@ -37,6 +39,7 @@ impl Format {
         Self::OpenAiResponses,
         Self::Anthropic,
         Self::Gemini,
+        Self::BedrockConverse,
     ];
 
     /// The name by which programs and receipts call the format.
@@ -47,6 +50,7 @@ impl Format {
             Self::OpenAiResponses => "openai-responses",
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
+            Self::BedrockConverse => "bedrock-converse",
         }
     }
 }

@@ -95,13 +95,14 @@ impl fmt::Display for LogKind {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct LogFacts {
-    /// Lines that are not empty; of a recording that is one object, its messages.
+    /// Lines that are not empty, each as often as pieces stand in it, if breaks between lines were lost; of a
+    /// recording that is one object, its messages.
     pub lines: usize,
     /// Lines that hold nothing for the model: titles, events, settings, unknown types.
     pub skipped_lines: usize,
     /// Skipped lines of an unknown form, which may have held something for the model.
     pub unknown_lines: usize,
-    /// Complete lines that are no JSON, or that name a key twice.
+    /// Complete lines, or pieces of them, that are no JSON, or that name a key twice.
     pub broken_lines: usize,
     /// Whether the last line ends in its middle: the program was writing, or was stopped.
     pub unfinished_last_line: bool,

@@ -82,6 +82,9 @@ pub struct Message {
     /// Whether the message is a summary that another program wrote, according to its session log. Nothing in
     /// the document marks it as one.
     pub is_recorded_summary: bool,
+    /// Whether the message holds an output that the model had not answered when the conversation was read, although
+    /// an answer stands behind it, according to its session log.
+    pub is_late: bool,
     /// Whether the message has the role of the model but is no answer: a list of tools, a reference to
     /// another item, or an item of an unknown type.
     pub is_not_said: bool,
@@ -338,6 +341,7 @@ impl Message {
             stands_first: false,
             expires: false,
             is_recorded_summary: false,
+            is_late: false,
             is_not_said: false,
             extras: None,
         }

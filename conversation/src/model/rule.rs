@@ -98,6 +98,26 @@ rules! {
     Gem5 "GEM-5" => "remove the empty content or part, or fill it",
     /// A call and a response have a name.
     Gem7 "GEM-7" => "give each `functionCall` and `functionResponse` the `name` of its function",
+    /// The first message is the user's, and none is instructions.
+    Bed1 "BED-1" => "begin with a user message, and put the system prompt in `system`",
+    /// The roles alternate.
+    Bed2 "BED-2" => "make neighbours of one role one message, or put a message of the other role between them",
+    /// Each `toolUse` has its `toolResult` in the very next message.
+    Bed3 "BED-3" => "answer every `toolUse` in the message directly after it, or remove it",
+    /// A `toolResult` needs its `toolUse` in the message before it.
+    Bed4 "BED-4" => "put each `toolResult` into the user message directly after its `toolUse`",
+    /// Calls and results need the list of tools.
+    Bed5 "BED-5" => "send the `toolConfig` with which the calls were made",
+    /// No blank texts, and no message without content.
+    Bed6 "BED-6" => "remove the blank text or the empty message, or fill it",
+    /// With thinking on, the turn of an open tool loop begins with its reasoning.
+    Bed7 "BED-7" => "send the reasoning of the newest response whole as it came, or turn thinking off",
+    /// Blocks hold what their kind wants, and stand where their role allows it.
+    Bed8 "BED-8" => "put the block where its role allows it, and give it the members that its kind requires",
+    /// A document has a text beside it and a name of its own, and a message has at most five.
+    Bed9 "BED-9" => "give each document a name of its own of letters, digits, single spaces, hyphens, parentheses and square brackets, and a text beside it; send at most five in a message",
+    /// At most four cache points, none directly after reasoning.
+    Bed10 "BED-10" => "keep the newest four `cachePoint` blocks, none of them directly after reasoning",
 }
 
 impl Violation {

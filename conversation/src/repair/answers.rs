@@ -14,6 +14,12 @@ pub(crate) const MOVED: &str = "an output was moved after its call";
 /// What the host says where the model would speak first, or twice, and may not.
 pub(crate) const NOBODY_SPOKE: &str = "No message of the user's was recorded here.";
 
+/// What the host says where the user would speak twice, and may not.
+pub(crate) const NOBODY_ANSWERED: &str = "No answer of the model's was recorded here.";
+
+/// What stands for the text that some providers want beside a document.
+pub(crate) const NO_TEXT: &str = "No text was recorded beside this document.";
+
 /// What is said of an output without a call.
 pub(crate) const LEFT_OUT: &str = "left out: an output without a call";
 

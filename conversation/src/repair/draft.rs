@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Reading;
-use super::answers::NOBODY_SPOKE;
+use super::answers::{NOBODY_ANSWERED, NOBODY_SPOKE};
 use super::json::without_elements;
 use crate::formats::{self, Replacement};
 use crate::model::message::Role;
@@ -79,7 +79,12 @@ impl<'r> Draft<'r> {
 
     /// Puts a note of the host's own, that something was left out, before a message.
     pub(crate) fn put_note_before(&mut self, message: usize) {
-        self.add(message, 0, note(self.reading));
+        self.put_note_of(Role::User, message);
+    }
+
+    /// The same in a role: that of the model where nobody else may speak.
+    pub(crate) fn put_note_of(&mut self, role: Role, message: usize) {
+        self.add(message, 0, note(self.reading, role));
         self.did(message, NOTED);
     }
 
@@ -155,7 +160,7 @@ impl<'r> Draft<'r> {
             if alternates && has_gap && is_models && message.role == Role::Assistant {
                 written.push(Piece {
                     number: 0,
-                    json: Cow::Owned(note(reading)),
+                    json: Cow::Owned(note(reading, Role::User)),
                 });
                 self.did(index, NOTED);
             }
@@ -181,7 +186,11 @@ impl<'r> Draft<'r> {
     }
 }
 
-fn note(reading: &Reading) -> String {
-    let text = reading.note(NOBODY_SPOKE);
-    reading.wire().text_message(Role::User, &text)
+fn note(reading: &Reading, role: Role) -> String {
+    let text = match role {
+        Role::Assistant => NOBODY_ANSWERED,
+        _ => NOBODY_SPOKE,
+    };
+    let text = reading.note(role, text);
+    reading.wire().text_message(role, &text)
 }

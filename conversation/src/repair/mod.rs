@@ -11,6 +11,7 @@ mod draft;
 pub(crate) mod ids;
 mod json;
 mod anthropic;
+mod bedrock_converse;
 mod gemini;
 mod openai_chat;
 mod openai_responses;
@@ -53,6 +54,7 @@ fn fixes_of(format: Format) -> &'static [Fix] {
         Format::OpenAiResponses => openai_responses::FIXES,
         Format::Anthropic => anthropic::FIXES,
         Format::Gemini => gemini::FIXES,
+        Format::BedrockConverse => bedrock_converse::FIXES,
     }
 }
 

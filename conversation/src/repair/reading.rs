@@ -10,7 +10,7 @@ use crate::marks::{self, By, Purpose, SecretKey, Site};
 use crate::model::document::Document;
 use crate::model::envelope::Envelope;
 use crate::model::format::Format;
-use crate::model::message::{Message, Part};
+use crate::model::message::{Message, Part, Role};
 use crate::model::read_error::ReadError;
 use crate::model::rule::Rule;
 
@@ -218,9 +218,10 @@ impl Reading {
             .filter(move |(_, part)| list.start < part.place.start && part.place.end < list.end)
     }
 
-    /// `text` as a note of the host's own, for a message of the user.
-    pub(super) fn note(&self, text: &str) -> String {
-        marks::wrap(&self.key, Purpose::Note, Site::User, By::Host, text)
+    /// `text` as a note of the host's own, for a message of this role.
+    pub(super) fn note(&self, role: Role, text: &str) -> String {
+        let site = role.site().unwrap_or(Site::User);
+        marks::wrap(&self.key, Purpose::Note, site, By::Host, text)
     }
 
     /// `text` as a note of the host's own, for any output.

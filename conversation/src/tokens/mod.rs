@@ -453,6 +453,14 @@ mod tests {
                 r#"{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"@"}}]}"#,
             ),
             (
+                Format::BedrockConverse,
+                r#"{"role":"user","content":[{"image":{"format":"png","source":{"bytes":"@"}}}]}"#,
+            ),
+            (
+                Format::BedrockConverse,
+                r#"{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"image":{"format":"png","source":{"bytes":"@"}}}]}}]}"#,
+            ),
+            (
                 Format::Gemini,
                 r#"{"role":"user","parts":[{"functionResponse":{"name":"f","response":{},"parts":[{"inlineData":{"mimeType":"image/png","data":"@"}}]}}]}"#,
             ),

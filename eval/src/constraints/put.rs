@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use baler_host::conversation::UnitKind;
+use baler_host::conversation::{Role, UnitKind};
 use baler_host::{Conversation, Format, Host};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::ConstraintPlace;
 use crate::cases;
@@ -118,24 +118,13 @@ fn put_between(
     nearest.sort_by_key(|unit| (*unit > newest, unit.abs_diff(target)));
     let places = conversation.message_places();
     let document = conversation.document();
-    let message = message(conversation.format(), sentence);
+    let message = conversation.format().text_message(Role::User, sentence);
     nearest.into_iter().take(ATTEMPTS).find_map(|unit| {
         let start = places.get(units[unit].first_message)?.as_ref()?.start;
         let (before, behind) = document.split_at_checked(start)?;
         let longer = format!("{before}{message}, {behind}");
         read(host, conversation.format(), longer)
     })
-}
-
-/// Returns a message of the user's role.
-fn message(format: Format, text: &str) -> Value {
-    match format {
-        Format::Gemini => json!({"role": "user", "parts": [{"text": text}]}),
-        Format::OpenAiResponses => {
-            json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]})
-        }
-        _ => json!({"role": "user", "content": text}),
-    }
 }
 
 /// Returns the conversation of a document; `None` if it breaks a rule of its format.
@@ -145,6 +134,8 @@ fn read(host: &Host, format: Format, document: String) -> Option<Conversation> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     const SENTENCE: &str = "Das Passwort von {quay-19} \"nie\" zeigen: 決して。";
@@ -165,14 +156,15 @@ mod tests {
 
     /// A body of each format, in which the user says `words` in turn, between steps with calls; with the name of the
     /// list of messages.
-    fn bodies(words: &[&str]) -> [(Format, Value, &'static str); 4] {
+    fn bodies(words: &[&str]) -> [(Format, Value, &'static str); 5] {
         let (mut chat, mut responses) = (Vec::new(), Vec::new());
-        let (mut anthropic, mut gemini) = (Vec::new(), Vec::new());
+        let (mut anthropic, mut gemini, mut bedrock) = (Vec::new(), Vec::new(), Vec::new());
         for (turn, text) in words.iter().enumerate() {
             chat.push(json!({"role": "user", "content": text}));
             responses.push(json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}));
             anthropic.push(json!({"role": "user", "content": [{"type": "text", "text": text}]}));
             gemini.push(json!({"role": "user", "parts": [{"text": text}]}));
+            bedrock.push(json!({"role": "user", "content": [{"text": text}]}));
             for step in 0..4 {
                 let id = format!("call_{turn}_{step}");
                 let call = json!({"id": id, "type": "function", "function": {"name": "tide", "arguments": "{}"}});
@@ -184,6 +176,8 @@ mod tests {
                 let id = format!("toolu_{turn}_{step}");
                 anthropic.push(json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": "tide", "input": {}}]}));
                 anthropic.push(json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": "low"}]}));
+                bedrock.push(json!({"role": "assistant", "content": [{"toolUse": {"toolUseId": id, "name": "tide", "input": {}}}]}));
+                bedrock.push(json!({"role": "user", "content": [{"toolResult": {"toolUseId": id, "content": [{"text": "low"}]}}]}));
                 gemini.push(json!({"role": "model", "parts": [{"functionCall": {"name": "tide", "args": {}}}]}));
                 gemini.push(json!({"role": "user", "parts": [{"functionResponse": {"name": "tide", "response": {"tide": "low"}}}]}));
             }
@@ -191,6 +185,7 @@ mod tests {
             responses.push(json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is low.", "annotations": []}]}));
             anthropic.push(json!({"role": "assistant", "content": "It is low."}));
             gemini.push(json!({"role": "model", "parts": [{"text": "It is low."}]}));
+            bedrock.push(json!({"role": "assistant", "content": [{"text": "It is low."}]}));
         }
         [
             (
@@ -209,6 +204,11 @@ mod tests {
                 "messages",
             ),
             (Format::Gemini, json!({"contents": gemini}), "contents"),
+            (
+                Format::BedrockConverse,
+                json!({"toolConfig": {"tools": []}, "messages": bedrock}),
+                "messages",
+            ),
         ]
     }
 

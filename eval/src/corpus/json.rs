@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{ANTHROPIC, CHAT, GEMINI, Parsed, RESPONSES, WantedCall, first_of, questions};
+use super::{ANTHROPIC, BEDROCK, CHAT, GEMINI, Parsed, RESPONSES, WantedCall, first_of, questions};
 
 #[derive(Deserialize)]
 struct Trajectory<'a> {
@@ -31,6 +31,12 @@ struct Body<'a> {
     model: Option<Value>,
     system: Option<Value>,
     max_tokens: Option<Value>,
+    #[serde(rename = "toolConfig")]
+    tool_config: Option<Value>,
+    #[serde(rename = "inferenceConfig")]
+    inference_config: Option<Value>,
+    #[serde(rename = "modelId")]
+    model_id: Option<Value>,
     #[serde(borrow)]
     questions: Option<&'a RawValue>,
 }
@@ -92,6 +98,13 @@ pub(super) fn body(text: &str) -> Vec<Parsed> {
     let (format, messages) = match (body.contents, body.input, body.messages) {
         (Some(contents), _, _) => (GEMINI, contents),
         (_, Some(input), _) if body.model.is_some() => (RESPONSES, input),
+        (_, _, Some(messages))
+            if body.tool_config.is_some()
+                || body.inference_config.is_some()
+                || body.model_id.is_some() =>
+        {
+            (BEDROCK, messages)
+        }
         (_, _, Some(messages)) if body.model.is_some() => {
             let is_anthropic = body.system.is_some() || body.max_tokens.is_some();
             (if is_anthropic { ANTHROPIC } else { CHAT }, messages)
@@ -230,6 +243,8 @@ mod tests {
             ),
             (r#"{"model": "m", "input": "hi"}"#, RESPONSES),
             (r#"{"contents": []}"#, GEMINI),
+            (r#"{"messages": [], "inferenceConfig": {}}"#, BEDROCK),
+            (r#"{"messages": [], "toolConfig": {"tools": []}}"#, BEDROCK),
         ] {
             assert_eq!(super::body(body), [Parsed::new(0, format, body)]);
         }

@@ -119,6 +119,9 @@ pub const RESPONSES: &str = "openai-responses";
 /// The host's name for the format of Gemini's `generateContent`.
 pub const GEMINI: &str = "gemini";
 
+/// The host's name for the format of Bedrock's Converse.
+pub const BEDROCK: &str = "bedrock-converse";
+
 /// The conversations of a folder.
 ///
 /// ```

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{ANTHROPIC, CHAT, GEMINI, Parsed, RESPONSES};
+use super::{ANTHROPIC, BEDROCK, CHAT, GEMINI, Parsed, RESPONSES};
 
 #[derive(Deserialize)]
 struct Snapshot {
@@ -77,13 +77,15 @@ pub(super) fn requests(text: &str) -> Vec<Parsed> {
 
 /// Returns the format of requests to this path.
 fn format_at(path: &str) -> Option<&'static str> {
-    const PATHS: [(&str, &str); 6] = [
+    const PATHS: [(&str, &str); 8] = [
         ("/chat/completions", CHAT),
         ("/v1/messages", ANTHROPIC),
         ("/responses", RESPONSES),
         ("/responses/compact", RESPONSES),
         (":generateContent", GEMINI),
         (":streamGenerateContent", GEMINI),
+        ("/converse", BEDROCK),
+        ("/converse-stream", BEDROCK),
     ];
     PATHS
         .into_iter()

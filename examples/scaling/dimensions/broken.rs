@@ -2,7 +2,7 @@
 
 use baler_generated::Kind;
 
-use super::{ALL, ANTHROPIC, CHAT, Dimension, GEMINI, OPENAI, RESPONSES};
+use super::{ALL, ANTHROPIC, BEDROCK, CHAT, Dimension, GEMINI, OPENAI, RESPONSES};
 use crate::case::Input;
 use crate::wire::{
     Call, answered, around, calling, line, outputs, said, said_of, step, text_part, user, user_of,
@@ -33,6 +33,8 @@ pub(super) const DIMENSIONS: &[Dimension] = &[
     Dimension::broken("outputs of other kinds", RESPONSES, other_kinds),
     Dimension::broken("item ids twice", RESPONSES, item_ids_twice),
     Dimension::broken("reasoning without product", RESPONSES, reasoning_alone),
+    Dimension::broken("documents of one name", BEDROCK, documents_of_one_name),
+    Dimension::broken("cache points", BEDROCK, cache_points),
 ];
 
 /// A conversation of steps, each with its call.
@@ -135,7 +137,9 @@ fn outputs_far_behind(wire: Kind, n: usize) -> Input {
 fn empty_messages(wire: Kind, n: usize) -> Input {
     let empty = match wire {
         Kind::OpenAiChat => r#"{"role":"user"}"#,
-        Kind::OpenAiResponses | Kind::Anthropic => r#"{"role":"user","content":[]}"#,
+        Kind::OpenAiResponses | Kind::Anthropic | Kind::BedrockConverse => {
+            r#"{"role":"user","content":[]}"#
+        }
         Kind::Gemini => "{}",
     };
     Input::request(wire, "", around(wire, vec![empty.to_owned(); n]))
@@ -308,4 +312,27 @@ fn reasoning_alone(wire: Kind, n: usize) -> Input {
         ]
     });
     Input::request(wire, "", around(wire, messages.collect()))
+}
+
+fn documents_of_one_name(wire: Kind, n: usize) -> Input {
+    let messages = (0..n / 2).flat_map(|number| {
+        let document =
+            r#"{"document":{"format":"txt","name":"ledger","source":{"text":"12 tons"}}}"#;
+        [
+            user_of(wire, &[document.to_owned(), text_part(wire, &line(number))]),
+            said(wire, "Well."),
+        ]
+    });
+    Input::request(wire, "", around(wire, messages.collect()))
+}
+
+/// A mark for the cache behind each text.
+fn cache_points(wire: Kind, n: usize) -> Input {
+    let parts: Vec<String> = (0..n / 2)
+        .flat_map(|number| {
+            let point = r#"{"cachePoint":{"type":"default"}}"#;
+            [text_part(wire, &line(number)), point.to_owned()]
+        })
+        .collect();
+    Input::request(wire, "", around(wire, vec![user_of(wire, &parts)]))
 }

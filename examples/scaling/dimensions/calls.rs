@@ -84,7 +84,8 @@ fn pending(wire: Kind, n: usize) -> Input {
 }
 
 fn long_ids(wire: Kind, n: usize) -> Input {
-    let prefix = "c".repeat(200);
+    // As long as Bedrock Converse takes.
+    let prefix = "c".repeat(56);
     let mut messages = vec![user(wire, "Count the grain.")];
     messages.extend((0..n / 4).flat_map(|number| {
         let mut call = Call::number(number);

@@ -27,12 +27,18 @@ pub(crate) const CHAT: &[Kind] = &[Kind::OpenAiChat];
 pub(crate) const RESPONSES: &[Kind] = &[Kind::OpenAiResponses];
 pub(crate) const ANTHROPIC: &[Kind] = &[Kind::Anthropic];
 pub(crate) const GEMINI: &[Kind] = &[Kind::Gemini];
+pub(crate) const BEDROCK: &[Kind] = &[Kind::BedrockConverse];
 
 /// Formats in which the arguments of a call are a text.
 pub(crate) const OPENAI: &[Kind] = &[Kind::OpenAiChat, Kind::OpenAiResponses];
 
 /// Formats with thinking in the content.
-pub(crate) const THINKING: &[Kind] = &[Kind::OpenAiResponses, Kind::Anthropic, Kind::Gemini];
+pub(crate) const THINKING: &[Kind] = &[
+    Kind::OpenAiResponses,
+    Kind::Anthropic,
+    Kind::Gemini,
+    Kind::BedrockConverse,
+];
 
 impl Dimension {
     const fn valid(

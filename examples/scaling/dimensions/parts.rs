@@ -55,7 +55,7 @@ fn with_output(wire: Kind, content: &str) -> Input {
     };
     messages.push(match wire {
         Kind::OpenAiChat | Kind::OpenAiResponses => output,
-        Kind::Anthropic | Kind::Gemini => user_of(wire, &[output]),
+        Kind::Anthropic | Kind::Gemini | Kind::BedrockConverse => user_of(wire, &[output]),
     });
     messages.push(said(wire, "There was a lot of it."));
     Input::request(wire, "", around(wire, messages))
@@ -105,6 +105,9 @@ fn thought(wire: Kind, number: usize) -> String {
             r#"{{"type":"thinking","thinking":"{text}","signature":"c2lnbmF0dXJl{number}"}}"#
         ),
         Kind::Gemini => format!(r#"{{"text":"{text}","thought":true}}"#),
+        Kind::BedrockConverse => format!(
+            r#"{{"reasoningContent":{{"reasoningText":{{"text":"{text}","signature":"c2lnbmF0dXJl{number}"}}}}}}"#
+        ),
     }
 }
 
@@ -122,7 +125,7 @@ pub(crate) fn thinking(wire: Kind, n: usize) -> Input {
                 said(wire, "All is counted."),
             ]
         }
-        Kind::Anthropic | Kind::Gemini => {
+        Kind::Anthropic | Kind::Gemini | Kind::BedrockConverse => {
             let mut parts: Vec<String> = (0..n).map(|number| thought(wire, number)).collect();
             parts.push(text_part(wire, "All is counted."));
             vec![said_of(wire, &parts)]
@@ -146,7 +149,7 @@ fn thinking_steps(wire: Kind, n: usize) -> Input {
                 step[0].insert_str(1, &format!(r#""reasoning_content":"{thought}","#));
             }
             Kind::OpenAiResponses => step.insert(0, thought),
-            Kind::Anthropic | Kind::Gemini => {
+            Kind::Anthropic | Kind::Gemini | Kind::BedrockConverse => {
                 // In front of the first block.
                 let at = step[0].find('[').map_or(0, |at| at + 1);
                 step[0].insert_str(at, &format!("{thought},"));

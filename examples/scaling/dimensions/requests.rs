@@ -56,6 +56,9 @@ fn tools(wire: Kind, n: usize) -> Input {
             Kind::Gemini => format!(
                 r#"{{"name":"tool_{number}","description":"{about}","parameters":{{"type":"OBJECT"}}}}"#
             ),
+            Kind::BedrockConverse => format!(
+                r#"{{"toolSpec":{{"name":"tool_{number}","description":"{about}","inputSchema":{{"json":{{"type":"object"}}}}}}}}"#
+            ),
         }
     };
     let tools: Vec<String> = (0..n).map(tool).collect();
@@ -64,6 +67,7 @@ fn tools(wire: Kind, n: usize) -> Input {
         wire,
         &match wire {
             Kind::Gemini => format!(r#""tools":[{{"functionDeclarations":[{tools}]}}],"#),
+            Kind::BedrockConverse => format!(r#""toolConfig":{{"tools":[{tools}]}},"#),
             _ => format!(r#""tools":[{tools}],"#),
         },
     )
@@ -74,7 +78,9 @@ fn instructions(wire: Kind, n: usize) -> Input {
         .map(|number| text_part(wire, &line(number)))
         .collect();
     match wire {
-        Kind::Anthropic => beside(wire, &format!(r#""system":[{}],"#, parts.join(","))),
+        Kind::Anthropic | Kind::BedrockConverse => {
+            beside(wire, &format!(r#""system":[{}],"#, parts.join(",")))
+        }
         Kind::Gemini => beside(
             wire,
             &format!(r#""systemInstruction":{{"parts":[{}]}},"#, parts.join(",")),

@@ -24,7 +24,12 @@ pub(crate) fn truncate(situation: &Situation) -> Report {
     let note = situation.insertion_overhead + situation.conversation.tokenizer().count(NOTE);
     // Protected units have priority over the note.
     let mut free = FreeBudget::of(situation);
-    let has_note = free.tokens >= note && free.bytes >= INSERTION_BYTES;
+    // Where the user's messages may not follow one another, the note needs the host's own on both sides.
+    let fits = || {
+        let left = situation.left_for_text(&kept);
+        left.is_some_and(|left| left >= note)
+    };
+    let has_note = free.tokens >= note && free.bytes >= INSERTION_BYTES && fits();
     free = if has_note {
         free.without_text(note, INSERTION_BYTES)
     } else {

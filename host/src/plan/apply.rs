@@ -81,10 +81,11 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
                 next = unit + 1;
             }
             Checked::Insert { role, text } => {
+                written.part_from_last(*role, next);
                 written.insertions.push(next);
                 let message = format.text_message(*role, text);
                 written.put_insertion(message, *role == Role::User);
-                written.last = Last::Insertion;
+                written.last = Last::Insertion(*role);
                 written.is_changed = true;
             }
         }
@@ -177,11 +178,11 @@ impl WaitingInstructions<'_> {
     }
 }
 
-/// The last written unit or text.
+/// The last written unit or text, movable instructions aside.
 enum Last {
     Nothing,
     Unit(usize),
-    Insertion,
+    Insertion(Role),
 }
 
 impl<'a> Writer<'a> {
@@ -199,34 +200,50 @@ impl<'a> Writer<'a> {
             self.write_waiting(unit);
         }
         // If instructions wait, `write_waiting` inserts the note before them.
-        let needs_note = self.waiting.is_empty()
-            && match self.last {
-                Last::Nothing => conversation.needs_note(None, unit, false),
-                Last::Unit(before) => conversation.needs_note(Some(before), unit, false),
-                Last::Insertion => false,
-            };
-        if needs_note {
-            self.put_note(unit);
+        let note = match self.last {
+            _ if !self.waiting.is_empty() => None,
+            Last::Nothing => conversation.needs_note(None, unit, false),
+            Last::Unit(before) => conversation.needs_note(Some(before), unit, false),
+            Last::Insertion(role) => conversation
+                .first_role(unit)
+                .and_then(|first| conversation.parting_role(role, first)),
+        };
+        if let Some(role) = note {
+            self.put_note(role, unit);
         }
         self.insertions.extend(joins.into_iter().flat_map(|joins| {
             std::iter::repeat_n(unit, joins.start.len())
                 .chain(std::iter::repeat_n(unit + 1, joins.end.len()))
         }));
-        self.last = Last::Unit(unit);
     }
 
-    /// Inserts the host's note before a unit.
-    fn put_note(&mut self, unit: usize) {
+    /// Inserts the host's note before a text of a role that a strategy inserts before a unit, if the text may not
+    /// follow what was written last.
+    fn part_from_last(&mut self, role: Role, unit: usize) {
+        let last = match self.last {
+            Last::Nothing => None,
+            Last::Unit(before) => self.conversation.last_role(before),
+            Last::Insertion(before) => Some(before),
+        };
+        let note = last.and_then(|last| self.conversation.parting_role(last, role));
+        if let Some(role) = note.filter(|_| self.waiting.is_empty()) {
+            self.put_note(role, unit);
+        }
+    }
+
+    /// Inserts the host's note in a role before a unit.
+    fn put_note(&mut self, role: Role, unit: usize) {
         let note = marks::wrap(
             self.conversation.key(),
             Purpose::Note,
-            Site::User,
+            role.site().unwrap_or(Site::User),
             By::Host,
             LEFT_OUT,
         );
         let format = self.conversation.format();
-        self.put_insertion(format.text_message(Role::User, &note), true);
+        self.put_insertion(format.text_message(role, &note), role == Role::User);
         self.insertions.push(unit);
+        self.last = Last::Insertion(role);
         self.is_changed = true;
     }
 
@@ -290,7 +307,7 @@ impl<'a> Writer<'a> {
             return;
         }
         if !self.takes_instructions && !waiting.may_stay_in_place() {
-            self.put_note(unit);
+            self.put_note(Role::User, unit);
         }
         for kept in waiting.messages {
             if waiting.is_moved {
@@ -341,6 +358,9 @@ impl<'a> Writer<'a> {
         }
         if count(self) == before {
             return UnitOutcome::Removed;
+        }
+        if !self.conversation.is_movable(unit) {
+            self.last = Last::Unit(unit);
         }
         outcome
     }

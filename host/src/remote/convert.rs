@@ -25,7 +25,7 @@ impl wire::Situation {
             },
             context_window: request.context_window.unwrap_or(0),
             used: conversation.tokens(),
-            overhead: conversation.overhead(),
+            overhead: situation.overhead_for_strategies(),
             budget: situation.budget,
             floor: situation.floor,
             insertion_overhead: situation.insertion_overhead_for(name),

@@ -204,7 +204,7 @@ pub(super) fn situation(situation: &Situation, name: &str) -> strategy::Situatio
         },
         context_window: request.context_window.unwrap_or(0),
         used: situation.conversation.tokens(),
-        overhead: situation.conversation.overhead(),
+        overhead: situation.overhead_for_strategies(),
         budget: situation.budget,
         floor: situation.floor,
         insertion_overhead: situation.insertion_overhead_for(name),

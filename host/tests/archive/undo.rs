@@ -21,7 +21,7 @@ struct Life {
 fn lives() -> impl proptest::strategy::Strategy<Value = Life> {
     let link = (0..14usize, 0.02..0.9f64, any::<bool>());
     let chain = proptest::collection::vec(link, 1..7);
-    (0..4usize, any::<u64>(), chain).prop_map(|(kind, seed, chain)| Life {
+    (0..Kind::ALL.len(), any::<u64>(), chain).prop_map(|(kind, seed, chain)| Life {
         kind: Kind::ALL[kind],
         seed,
         chain,

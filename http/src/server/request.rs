@@ -86,7 +86,7 @@ const MEMBERS: [(&str, &str); 19] = [
     ),
     (
         "format",
-        "`openai-chat`, `openai-responses`, `anthropic` or `gemini`",
+        "`openai-chat`, `openai-responses`, `anthropic`, `gemini` or `bedrock-converse`",
     ),
     (
         "strategy",

@@ -12,6 +12,7 @@ mod plot;
 mod openai_chat;
 mod openai_responses;
 mod anthropic;
+mod bedrock_converse;
 mod gemini;
 mod broken;
 mod spelling;
@@ -35,15 +36,18 @@ pub enum Kind {
     Anthropic,
     /// Gemini: `contents`.
     Gemini,
+    /// Bedrock Converse: `messages`.
+    BedrockConverse,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::OpenAiChat,
         Self::OpenAiResponses,
         Self::Anthropic,
         Self::Gemini,
+        Self::BedrockConverse,
     ];
 
     /// The name under which the host knows the format.
@@ -54,6 +58,7 @@ impl Kind {
             Self::OpenAiResponses => "openai-responses",
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
+            Self::BedrockConverse => "bedrock-converse",
         }
     }
 }
@@ -103,6 +108,10 @@ pub fn conversation(kind: Kind, messages_about: usize, choices: &mut Choices<'_>
         }
         Kind::Anthropic => plot::play(anthropic::Anthropic::new(scribe), messages_about),
         Kind::Gemini => plot::play(gemini::Gemini::new(scribe), messages_about),
+        Kind::BedrockConverse => plot::play(
+            bedrock_converse::BedrockConverse::new(scribe),
+            messages_about,
+        ),
     };
     let [before, after] = body;
     Generated {
@@ -125,6 +134,7 @@ mod tests {
             r#"{"model":"gpt-5","input":[{"type":"message","role":"user","content":"The tariff parser drops the last column. Find out why and mend it."},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"The lexer counts separators instead of columns, so the last one is lost when a row has no line break at its end."}]}]}"#,
             r#"{"model":"claude-sonnet-4-5","max_tokens":1024,"messages":[{"role":"user","content":"The tariff parser drops the last column. Find out why and mend it."},{"role":"assistant","content":"The lexer counts separators instead of columns, so the last one is lost when a row has no line break at its end."}]}"#,
             r#"{"contents":[{"role":"user","parts":[{"text":"The tariff parser drops the last column. Find out why and mend it."}]},{"role":"model","parts":[{"text":"The lexer counts separators instead of columns, so the last one is lost when a row has no line break at its end."}]}]}"#,
+            r#"{"messages":[{"role":"user","content":[{"text":"The tariff parser drops the last column. Find out why and mend it."}]},{"role":"assistant","content":[{"text":"The lexer counts separators instead of columns, so the last one is lost when a row has no line break at its end."}]}],"toolConfig":{"tools":[{"toolSpec":{"name":"read","description":"Reads a file of the project.","inputSchema":{"json":{"type":"object","properties":{"path":{"type":"string"}},"minProperties":0.0}}}},{"toolSpec":{"name":"run","description":"Runs a command in the shell and returns what it prints.","inputSchema":{"json":{"type":"object","properties":{"path":{"type":"string"}},"minProperties":0.0}}}},{"toolSpec":{"name":"edit","description":"Replaces text in a file.","inputSchema":{"json":{"type":"object","properties":{"path":{"type":"string"}},"minProperties":0.0}}}},{"toolSpec":{"name":"todo","description":"Keeps the list of tasks.","inputSchema":{"json":{"type":"object","properties":{"path":{"type":"string"}},"minProperties":0.0}}}}]}}"#,
         ];
         for (kind, expected) in Kind::ALL.into_iter().zip(expected) {
             let generated = conversation(kind, 1000, &mut Choices::from_bytes(&[]));

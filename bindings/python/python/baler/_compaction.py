@@ -17,7 +17,13 @@ from ._options import CompactOptions, ReadOptions
 log = logging.getLogger("baler")
 
 #: The member of a request body that holds its messages, by wire format.
-MEMBERS = {"openai-chat": "messages", "anthropic": "messages", "openai-responses": "input", "gemini": "contents"}
+MEMBERS = {
+    "openai-chat": "messages",
+    "anthropic": "messages",
+    "openai-responses": "input",
+    "gemini": "contents",
+    "bedrock-converse": "messages",
+}
 
 
 @dataclass(frozen=True, slots=True)

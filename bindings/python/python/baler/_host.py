@@ -183,4 +183,4 @@ def shared() -> Host:
     return _shared
 
 
-Format = Literal["auto", "openai-chat", "openai-responses", "anthropic", "gemini"]
+Format = Literal["auto", "openai-chat", "openai-responses", "anthropic", "gemini", "bedrock-converse"]

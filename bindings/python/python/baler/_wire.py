@@ -19,6 +19,8 @@ _PATHS = (
     ("/messages", "anthropic"),
     (":generateContent", "gemini"),
     (":streamGenerateContent", "gemini"),
+    ("/converse", "bedrock-converse"),
+    ("/converse-stream", "bedrock-converse"),
 )
 
 #: Members of a request that say that the provider holds the history. Then the messages are only what is new.

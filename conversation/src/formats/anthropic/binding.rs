@@ -7,23 +7,25 @@
 //! from 5.1 on, Opus, Sonnet and Haiku from 5.5 on. On accounts where that is not yet enforced, a
 //! request that says what is to become of such blocks asks for it.
 
-use crate::formats::body::Body;
+use serde_json::value::RawValue;
+
 use crate::json::Members;
 use crate::model::envelope::Binding;
 
-/// What becomes of the thinking in a request after a changed beginning.
-pub(super) fn of(body: &Body<'_>) -> Binding {
-    match asked_for(body).as_deref() {
+/// What becomes of the thinking in a request after a changed beginning: by what the request says of
+/// `thinking`, and its model.
+pub(crate) fn of(thinking: Option<&RawValue>, model: &str) -> Binding {
+    match thinking.and_then(asked_for).as_deref() {
         Some("drop_block") => Binding::Drops,
         Some(_) => Binding::Refuses,
-        None if binds(&body.text("model")) => Binding::Refuses,
+        None if binds(model) => Binding::Refuses,
         None => Binding::No,
     }
 }
 
 /// What the request says is to become of it.
-fn asked_for(body: &Body<'_>) -> Option<String> {
-    let thinking: Members<'_> = serde_json::from_str(body.member("thinking")?.get()).ok()?;
+fn asked_for(thinking: &RawValue) -> Option<String> {
+    let thinking: Members<'_> = serde_json::from_str(thinking.get()).ok()?;
     let binding = thinking.present("block_binding")?;
     let binding: Members<'_> = serde_json::from_str(binding.get()).ok()?;
     Some(binding.text("prefix_mismatch_behavior")?.into_owned())

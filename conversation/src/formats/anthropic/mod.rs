@@ -2,7 +2,7 @@
 //!
 //! Data model and rules: docs/wire-formats.md, section "Anthropic Messages".
 
-mod binding;
+pub(crate) mod binding;
 pub(crate) mod failed_result;
 pub(crate) mod read;
 pub(crate) mod rules;
@@ -124,7 +124,7 @@ impl WireFormat for Anthropic {
         }
         envelope.tool_list = tools.map(|raw| body.place(raw));
         envelope.thinks = type_of(body, "thinking") == "enabled";
-        envelope.binding = binding::of(body);
+        envelope.binding = binding::of(body.member("thinking"), &body.text("model"));
         // `create` begins one, and carries the whole conversation.
         envelope.continues = type_of(body, "thread") == "continue";
         envelope.asks_to_compact = type_of(body, "compaction") == "summarize";

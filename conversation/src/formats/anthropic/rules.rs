@@ -196,7 +196,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
 /// The API looks at the open loop only, and only where thinking is on. Without interleaved
 /// thinking the loop's first response alone thinks; the older error text speaks of the final one. So
 /// either will do. Now the API accepts such a request and does not think, which no result may bring about.
-fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
+pub(crate) fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
     // What began the loop may be held by the provider.
     if !view.envelope.wants_thinking() || view.envelope.continues {
         return;

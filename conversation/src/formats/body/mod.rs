@@ -38,7 +38,7 @@ pub(crate) struct Body<'a> {
 pub(crate) enum List {
     /// The document is the list.
     Bare,
-    /// OpenAI Chat and Anthropic.
+    /// OpenAI Chat, Anthropic and Bedrock Converse.
     Messages,
     /// OpenAI Responses.
     Input,
@@ -242,6 +242,16 @@ impl<'a> Body<'a> {
             .as_ref()
             .and_then(|envelope| envelope.text(key))
             .unwrap_or_default()
+    }
+
+    /// The model that the request names; empty where it names none. Bedrock calls it by its id.
+    pub(crate) fn model(&self) -> std::borrow::Cow<'a, str> {
+        let model = self.text("model");
+        if model.is_empty() {
+            self.text("modelId")
+        } else {
+            model
+        }
     }
 
     /// The objects of a list, each with its place in the document.

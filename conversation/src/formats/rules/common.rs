@@ -105,7 +105,7 @@ enum Empty {
 }
 
 /// Whether a text is nothing but white space.
-fn is_blank(document: &Document, place: &json::Place) -> bool {
+pub(crate) fn is_blank(document: &Document, place: &json::Place) -> bool {
     let raw = document.get(place.clone()).unwrap_or_default();
     json::is_text(raw) && json::is_blank(raw)
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{RuleCounts, ViolationCounts};
 use crate::conversation::Conversation;
-use crate::formats::{anthropic, gemini, openai_chat, openai_responses};
+use crate::formats::{anthropic, bedrock_converse, gemini, openai_chat, openai_responses};
 use crate::listed::MAX_LISTED;
 use crate::model::format::Format::{self, OpenAiChat};
 use crate::model::rule::{Rule, Severity};
@@ -65,6 +65,7 @@ pub(crate) fn all() -> Vec<(Format, Case)> {
         Format::OpenAiResponses => openai_responses::rules::tests::cases(),
         Format::Anthropic => anthropic::rules::tests::cases(),
         Format::Gemini => gemini::rules::tests::cases(),
+        Format::BedrockConverse => bedrock_converse::rules::tests::cases(),
     };
     let of = |format: &Format| {
         cases(format)

@@ -31,6 +31,8 @@ pub(in crate::logs) struct Flow<'a> {
     calls: Calls<'a, Block<'a>>,
     /// Results that came so far.
     results: usize,
+    /// How many turns there were when the newest result of a turn came.
+    answered_at: HashMap<usize, usize>,
 }
 
 /// The ids of calls, each with the turn of its response.
@@ -117,7 +119,9 @@ impl<'a> Flow<'a> {
             if let BlockKind::Result(id) = &block.kind {
                 let id = id.clone();
                 self.results += 1;
-                self.calls.answer_or_wait(id, block);
+                if let Some(turn) = self.calls.answer_or_wait(id, block) {
+                    self.answered_at.insert(turn, self.turns.len());
+                }
             } else {
                 blocks.push(block);
             }
@@ -144,6 +148,8 @@ impl<'a> Flow<'a> {
     /// Writes all of it.
     pub(in crate::logs) fn write(mut self, body: &mut Body<'a>, facts: &mut LogFacts) {
         let last = self.turns.len().saturating_sub(1);
+        let is_answer = |turn: &Turn<'_>| matches!(turn, Turn::Reply { says: true, .. });
+        let newest = self.turns.iter().rposition(is_answer);
         let mut user = User::default();
         let mut answers = 0;
         for (index, turn) in self.turns.into_iter().enumerate() {
@@ -159,6 +165,9 @@ impl<'a> Flow<'a> {
                     user.write(body);
                     body.push(Message::Parts("assistant", blocks));
                     body.report(tokens);
+                    // An answer stands behind the call, and none behind its result (LCC-21).
+                    let answered_at = self.answered_at.get(&index);
+                    user.is_late = newest > Some(index) && answered_at.copied() > newest;
                     for (id, result) in self.calls.batch(index, index == last) {
                         facts.completed_calls += usize::from(result.is_none());
                         answers += usize::from(result.is_some());
@@ -178,6 +187,8 @@ impl<'a> Flow<'a> {
 struct User<'a> {
     results: Vec<Cow<'a, str>>,
     blocks: Vec<Block<'a>>,
+    /// Whether one of the results came after the model's newest answer.
+    is_late: bool,
 }
 
 impl<'a> User<'a> {
@@ -185,7 +196,11 @@ impl<'a> User<'a> {
         let Self {
             mut results,
             blocks,
+            is_late,
         } = std::mem::take(self);
+        if is_late {
+            body.note_late();
+        }
         match &blocks[..] {
             [] if results.is_empty() => {}
             [

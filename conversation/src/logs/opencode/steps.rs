@@ -190,7 +190,7 @@ impl<'a> Writer<'a> {
         let signature = match self.turns.format() {
             Format::Anthropic => self.signature(part, is_same, &["signature"]),
             Format::Gemini => self.signature(part, is_same, &["thoughtSignature"]),
-            Format::OpenAiChat | Format::OpenAiResponses => None,
+            Format::OpenAiChat | Format::OpenAiResponses | Format::BedrockConverse => None,
         };
         Some(Block::Thinking {
             text,

@@ -274,3 +274,37 @@ fn early_result_is_taken_by_no_call_that_may_not_be_its_own() {
     ];
     assert_eq!(outcome(&repeated), (0, 1));
 }
+
+// LCC-21
+#[test]
+fn result_that_came_after_the_newest_answer_is_noted_until_there_is_a_newer_one() {
+    let mut lines = vec![
+        user("u1", "", json!("Sound both sides.")),
+        calls("a1", "u1", "m1", "t1"),
+        calls("a2", "a1", "m1", "t2"),
+        result("r1", "a2", "t1", "nine fathoms"),
+        user("u2", "r1", json!("Which flag is up meanwhile?")),
+        says("a3", "u2", "m2", "The blue one."),
+        result("r2", "a2", "t2", "four fathoms"),
+    ];
+    let noted = |lines: &[Value]| {
+        let log = log(lines);
+        let messages = messages(&log);
+        // Behind its call all the same.
+        assert_eq!(messages[2]["content"][1]["content"], "four fathoms");
+        assert_eq!(
+            (log.facts.completed_calls, log.facts.dropped_results),
+            (0, 0)
+        );
+        (messages.len(), log.late)
+    };
+    assert_eq!(noted(&lines), (4, vec![2]));
+    lines.push(user("u3", "a3", json!("And the depth?")));
+    assert_eq!(noted(&lines), (5, vec![2]));
+    lines.push(says("a4", "u3", "m3", "Four on one side."));
+    assert_eq!(noted(&lines), (6, vec![]));
+    // In time: it came before the answer.
+    lines.truncate(7);
+    lines.swap(5, 6);
+    assert_eq!(noted(&lines), (4, vec![]));
+}

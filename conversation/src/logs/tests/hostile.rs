@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::claude_code::{says, user};
+use super::claude_code::{calls, result, says, user};
 use super::{file, messages, try_read};
 use crate::logs::read;
 use crate::marks::SecretKey;
@@ -135,6 +135,106 @@ fn texts_that_are_half_a_character_are_copied_as_they_are() {
     assert!(log.document.contains("\\ud83d"));
 }
 
+/// The messages, the lines and the broken lines of a log of these lines.
+fn read_lines(lines: &[String]) -> (Vec<String>, usize, usize) {
+    let log = try_read(&lines.concat()).expect("it is whole");
+    let said = messages(&log)
+        .iter()
+        .map(|message| message["content"].to_string())
+        .collect();
+    (said, log.facts.lines, log.facts.broken_lines)
+}
+
+#[test]
+fn objects_without_a_line_break_between_them_are_all_read() {
+    let line = |id: &str, text: &str| user(id, "", json!(text)).to_string();
+    let [first, second] = [line("u1", "Плывём {\"east\"}?"), line("u2", "No: west.")];
+    for between in ["", " ", "\t", "\r"] {
+        for end in ["", "\n"] {
+            let (said, lines, broken) =
+                read_lines(&[format!("{first}{between}{second}{between}{first}{end}")]);
+            // The third is the first again.
+            assert_eq!(said.len(), 1, "one message of the user: {said:?}");
+            assert!(
+                said[0].contains("east") && said[0].contains("west"),
+                "{said:?}"
+            );
+            assert_eq!((lines, broken), (3, 0), "{between:?} {end:?}");
+        }
+    }
+    // Beside what is no record, and one that names a key twice.
+    let twice = r#"{"type":"user","type":"user"}"#;
+    let (said, lines, broken) = read_lines(&[format!("{first}[7]{twice}{second} }}\n")]);
+    assert!(
+        said[0].contains("east") && said[0].contains("west"),
+        "{said:?}"
+    );
+    assert_eq!((lines, broken), (5, 2));
+}
+
+/// A program that is stopped while it writes, and that goes on later in the same file.
+#[test]
+fn torn_line_costs_itself_alone_wherever_it_was_torn() {
+    let line =
+        |id: &str, text: &str| user(id, "", json!([{"type": "text", "text": text}])).to_string();
+    let before = line("u1", "Hoist the jib.");
+    let torn = line("u2", "half \u{e9} \"quoted\" {\"and\": 12.5} said");
+    let behind = line("u3", "And the main.");
+    let ends: Vec<usize> = torn.char_indices().map(|(end, _)| end).skip(1).collect();
+    assert!(ends.len() > 100);
+    for end in ends {
+        let glued = format!("{before}\n{}{behind}\n{before}\n", &torn[..end]);
+        let (said, lines, broken) = read_lines(&[glued]);
+        let said = said.concat();
+        assert!(
+            said.contains("Hoist") && said.contains("main"),
+            "{end}: {said}"
+        );
+        assert!(!said.contains("half"), "{end}: {said}");
+        assert_eq!((lines, broken), (4, 1), "{end}");
+        // With a line break, as a line that was cut.
+        let cut = format!("{before}\n{}\n{behind}\n{before}\n", &torn[..end]);
+        assert_eq!(read_lines(&[cut]).1, 4, "{end}");
+    }
+}
+
+#[test]
+fn rest_of_a_broken_line_is_not_read_as_one() {
+    let inner = user("u2", "", json!("Mutiny!"));
+    let whole = user("u1", "", json!("Steady.")).to_string();
+    for broken in [
+        format!(r#"{{"type" "progress","data":{inner}}}"#),
+        format!(r#"{{"data":[{inner},{inner}]]}}"#),
+        format!(r#"{{"a":{inner},"b":{{"c":1}}"#),
+    ] {
+        let (said, lines, count) = read_lines(&[format!("{whole}\n{broken}\n{whole}\n")]);
+        assert!(!said.concat().contains("Mutiny"), "{broken}");
+        assert_eq!((lines, count), (3, 1), "{broken}");
+    }
+}
+
+/// Of half a character everywhere that a log holds text: in ids, names, inputs, outputs and words.
+#[test]
+fn half_a_character_costs_nothing_and_no_pairing() {
+    let text = file(&[
+        user("u1", "", json!("Signal HALF now.")),
+        calls("a1", "u1", "m1", "tHALF"),
+        result("r1", "a1", "tHALF", "HALF flags"),
+        says("a2", "r1", "m2", "Done: HALF"),
+        user("u2", "a2", json!("Lower HALF them.")),
+    ]);
+    for half in ["\\ud83d", "\\uDE00", "\\ude00\\ud83d"] {
+        let reader = Reader::new(SecretKey::new([1; 32]));
+        let conversation = reader.read(text.replace("HALF", half)).expect("it reads");
+        let (_, facts) = conversation.log().expect("it is a log");
+        assert_eq!((facts.lines, facts.broken_lines), (5, 0), "{half}");
+        assert_eq!((facts.completed_calls, facts.dropped_results), (0, 0));
+        assert_eq!(conversation.all_messages().len(), 5);
+        assert_eq!(conversation.document().matches(half).count(), 6, "{half}");
+        assert!(!conversation.is_broken(), "{:?}", conversation.violations());
+    }
+}
+
 #[test]
 fn parents_that_are_missing_or_their_own_do_no_harm() {
     let lines = [
@@ -191,6 +291,22 @@ fn byte_that_is_no_character_costs_its_line_alone() {
     let conversation = reader.read_bytes(cut).expect("it reads");
     let (_, facts) = conversation.log().expect("it is a log");
     assert_eq!((facts.broken_lines, facts.unfinished_last_line), (0, true));
+    // Half a character where a line was torn: the object behind it is read.
+    let line = |text: &str| user("u9", "", json!(text)).to_string();
+    let torn = line("Wait for noon?");
+    let at = torn.find("noon?").expect("it is there");
+    let glued = line("Ring twice.") + "\n";
+    let bytes = [
+        log.as_bytes(),
+        &torn.as_bytes()[..at],
+        &[0xd0],
+        glued.as_bytes(),
+    ]
+    .concat();
+    let conversation = reader.read_bytes(bytes).expect("it reads");
+    assert!(conversation.document().contains("Ring twice."));
+    let (_, facts) = conversation.log().expect("it is a log");
+    assert_eq!((facts.lines, facts.broken_lines), (6, 1));
     // Most of a log has to be whole, and all of what is none.
     let offset = |bytes| match reader.read_bytes(bytes) {
         Err(ReadError::NotUtf8 { offset }) => Some(offset),

@@ -24,7 +24,7 @@ impl Ids {
     /// there, with `|` between: the first one pairs, the second names the item.
     pub(in crate::logs) fn unique(&mut self, logged: &str, format: Format) -> String {
         let id: String = match format {
-            Format::Anthropic => logged
+            Format::Anthropic | Format::BedrockConverse => logged
                 .chars()
                 .map(|c| {
                     if c.is_ascii_alphanumeric() || c == '-' {

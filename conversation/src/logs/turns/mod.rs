@@ -106,7 +106,10 @@ impl<'a> Turns<'a> {
     ) -> Result<Log, LogError> {
         body.model.clone_from(&self.model);
         match self.format {
-            Format::Anthropic => write::<anthropic::Anthropic>(self, &mut body, &mut facts),
+            // No log is written in the format of Bedrock (`format_of`).
+            Format::Anthropic | Format::BedrockConverse => {
+                write::<anthropic::Anthropic>(self, &mut body, &mut facts);
+            }
             Format::OpenAiChat => write::<chat::Chat>(self, &mut body, &mut facts),
             Format::OpenAiResponses => {
                 write::<responses::Responses>(self, &mut body, &mut facts);

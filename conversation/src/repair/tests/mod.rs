@@ -1,6 +1,7 @@
 //! What is repaired, how, and what is not.
 
 mod anthropic;
+mod bedrock_converse;
 mod gemini;
 mod openai_chat;
 mod openai_responses;
@@ -34,6 +35,8 @@ fn repair(format: Format, document: &Value, expected: &Value) -> Vec<(&'static s
     let expected = [
         (super::answers::NONE_RECORDED, "NOTE", Site::Output("")),
         (super::answers::NOBODY_SPOKE, "OPENING", Site::User),
+        (super::answers::NOBODY_ANSWERED, "ANSWER", Site::Assistant),
+        (super::answers::NO_TEXT, "BESIDE", Site::User),
     ]
     .into_iter()
     .fold(expected.to_string(), |text, (note, short, site)| {
@@ -146,6 +149,10 @@ fn pair(format: Format, number: usize) -> Vec<Value> {
             json!({"role": "model", "parts": [{"functionCall": {"name": "read", "id": "a", "args": {}}}]}),
             json!({"role": "user", "parts": [{"functionResponse": {"name": "read", "id": "a", "response": {}}}]}),
         ),
+        Format::BedrockConverse => (
+            json!({"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "name": "read", "input": {}}}]}),
+            json!({"role": "user", "content": [{"toolResult": {"toolUseId": "a", "content": [{"text": "ok"}]}}]}),
+        ),
     };
     if number.is_multiple_of(3) {
         return vec![call];
@@ -158,6 +165,7 @@ fn long_conversation_with_every_other_message_broken_is_repaired() {
     for format in Format::ALL.iter().copied() {
         let first = match format {
             Format::Gemini => json!({"role": "user", "parts": [{"text": "Fix it."}]}),
+            Format::BedrockConverse => json!({"role": "user", "content": [{"text": "Fix it."}]}),
             _ => hello(),
         };
         let pairs = (0..LONG).flat_map(|number| pair(format, number));

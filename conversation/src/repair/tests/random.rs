@@ -12,11 +12,12 @@ use crate::model::format::Format;
 
 const SEEDS: u64 = 150;
 
-const FORMATS: [Format; 4] = [
+const FORMATS: [Format; 5] = [
     Format::OpenAiChat,
     Format::OpenAiResponses,
     Format::Anthropic,
     Format::Gemini,
+    Format::BedrockConverse,
 ];
 
 /// Rules that a result may still break, with what makes it so.
@@ -29,6 +30,8 @@ fn may_stay(format: Format) -> &'static [&'static str] {
         // cache in what is signed.
         Format::Anthropic => &["ANTH-4", "ANTH-5", "ANTH-9"],
         Format::Gemini => &[],
+        // Documents and marks for the cache beside parts that nobody knows.
+        Format::BedrockConverse => &["BED-9", "BED-10"],
     }
 }
 
@@ -39,6 +42,7 @@ fn may_stay_inside(format: Format) -> &'static [&'static str] {
         Format::OpenAiResponses => &["ALL-4", "ALL-6", "RESP-2", "RESP-8"],
         Format::Anthropic => &["ALL-4", "ANTH-5", "ANTH-6", "ANTH-7"],
         Format::Gemini => &["ALL-4", "GEM-3", "GEM-5"],
+        Format::BedrockConverse => &["ALL-4", "BED-6", "BED-9", "BED-10"],
     }
 }
 

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use crate::formats::rules::tests::all;
-use crate::model::format::Format::{self, Anthropic, Gemini, OpenAiChat, OpenAiResponses};
+use crate::model::format::Format::{
+    self, Anthropic, BedrockConverse, Gemini, OpenAiChat, OpenAiResponses,
+};
 
 use super::read;
 
@@ -65,6 +67,38 @@ const STAYS: &[(Format, &str, usize, &str)] = &[
     (Gemini, "GEM-3", 1, SIGNATURE),
     (Gemini, "GEM-3", 2, SIGNATURE),
     (Gemini, "GEM-3", 3, SIGNATURE),
+    (BedrockConverse, "ALL-1", 0, NOBODY),
+    (BedrockConverse, "ALL-8", 0, SIZE),
+    (
+        BedrockConverse,
+        "BED-1",
+        1,
+        "instructions have no other place",
+    ),
+    (
+        BedrockConverse,
+        "BED-5",
+        0,
+        "only the agent knows its tools",
+    ),
+    (
+        BedrockConverse,
+        "BED-6",
+        4,
+        "the system prompt is not a message",
+    ),
+    (BedrockConverse, "BED-7", 0, THINKING),
+    (BedrockConverse, "BED-8", 2, NAME),
+    (BedrockConverse, "BED-8", 3, ORDER),
+    (BedrockConverse, "BED-8", 6, SEALED),
+    (BedrockConverse, "BED-8", 7, SEALED),
+    (BedrockConverse, "BED-8", 8, ROLE),
+    (
+        BedrockConverse,
+        "BED-9",
+        3,
+        "no document leaves without a compaction",
+    ),
 ];
 
 #[test]

@@ -15,7 +15,6 @@ pub(super) enum Address {
     Unknown,
 }
 
-const BEDROCK: Address = Address::Apart("Bedrock Converse");
 const OLLAMA: Address = Address::Apart("Ollama's own format");
 const NONE: Address = Address::Apart("no conversation");
 
@@ -36,8 +35,8 @@ const ENDS: &[(&str, Address)] = &[
     (":streamGenerateContent", Address::Of(Format::Gemini)),
     (":countTokens", Address::Of(Format::Gemini)),
     ("/cachedContents", Address::Of(Format::Gemini)),
-    ("/converse", BEDROCK),
-    ("/converse-stream", BEDROCK),
+    ("/converse", Address::Of(Format::BedrockConverse)),
+    ("/converse-stream", Address::Of(Format::BedrockConverse)),
     ("/invoke", Address::Model),
     ("/invoke-with-response-stream", Address::Model),
     (":rawPredict", Address::Model),
@@ -80,7 +79,7 @@ pub(super) fn names_anthropic(body: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, BEDROCK, Format, NONE, OLLAMA, names_anthropic, of};
+    use super::{Address, Format, NONE, OLLAMA, names_anthropic, of};
 
     #[test]
     fn address_tells_the_format() {
@@ -107,7 +106,7 @@ mod tests {
             ),
             (
                 "https://bedrock.example.org/model/m/converse-stream",
-                BEDROCK,
+                Address::Of(Format::BedrockConverse),
             ),
             ("https://bedrock.example.org/model/m/invoke", Address::Model),
             ("http://localhost:11434/api/chat", OLLAMA),

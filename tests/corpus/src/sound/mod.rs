@@ -2,6 +2,7 @@
 //! conversation's messages, and whether its provider would accept it.
 
 mod anthropic;
+mod bedrock_converse;
 mod chat;
 mod gemini;
 mod responses;
@@ -13,7 +14,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::messages::Messages;
-use baler_eval::corpus::{ANTHROPIC, GEMINI, RESPONSES};
+use baler_eval::corpus::{ANTHROPIC, BEDROCK, GEMINI, RESPONSES};
 
 /// What is wrong with a result, without text of the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +138,8 @@ impl<'a> Before<'a> {
             if !message.contains("<baler:") {
                 return Err(Wrong::Verbatim("a message is neither kept nor marked"));
             }
-            if is_models(value) {
+            let is_note = self.format == BEDROCK && bedrock_converse::is_note_for_model(value);
+            if is_models(value) && !is_note {
                 return Err(Wrong::Verbatim("a message of the model's changed"));
             }
             places.push(None);
@@ -265,6 +267,7 @@ fn rules(format: &str, values: &[Value]) -> Result<(), Wrong> {
         ANTHROPIC => anthropic::rules(values),
         RESPONSES => responses::rules(values),
         GEMINI => gemini::rules(values),
+        BEDROCK => bedrock_converse::rules(values),
         _ => chat::rules(values),
     }
     .map_err(Wrong::Rules)
@@ -277,6 +280,7 @@ fn doubts(format: &str, values: &[Value]) -> Vec<&'static str> {
         ANTHROPIC => anthropic::doubts(values),
         RESPONSES => responses::doubts(values),
         GEMINI => gemini::doubts(values),
+        BEDROCK => bedrock_converse::doubts(values),
         _ => chat::doubts(values),
     }
 }
@@ -352,6 +356,7 @@ fn parts(value: &Value) -> impl Iterator<Item = &Value> {
 fn texts(value: &Value) -> Vec<&str> {
     let is_output = |part: &Value| {
         part["type"] == "tool_result"
+            || part.get("toolResult").is_some()
             || part.get("functionResponse").is_some()
             || part.get("function_response").is_some()
     };

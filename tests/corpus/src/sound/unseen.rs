@@ -60,6 +60,9 @@ fn outputs(values: &[Value]) -> Vec<(String, &Value)> {
             if part["type"] == "tool_result" {
                 found.push((format!("{:?}", part["tool_use_id"]), &part["content"]));
             }
+            if let Some(result) = part.get("toolResult") {
+                found.push((format!("{:?}", result["toolUseId"]), &result["content"]));
+            }
             for key in ["functionResponse", "function_response"] {
                 if let Some(response) = part.get(key) {
                     let name = [&response["id"], &response["name"]];

@@ -25,7 +25,7 @@ fn generated(kind: Kind, seed: u64) -> Generated {
 /// The name of the list in the request body.
 fn list_name(kind: Kind) -> &'static str {
     match kind {
-        Kind::OpenAiChat | Kind::Anthropic => "messages",
+        Kind::OpenAiChat | Kind::Anthropic | Kind::BedrockConverse => "messages",
         Kind::OpenAiResponses => "input",
         Kind::Gemini => "contents",
     }

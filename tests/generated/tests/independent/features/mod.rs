@@ -40,7 +40,7 @@ fn features(generated: &Generated) -> HashSet<String> {
 /// Finds the type or role of a message, and whether it holds calls or outputs.
 fn name(message: &Value) -> String {
     let role = message["role"].as_str().or(message["type"].as_str());
-    let holds = |keys: [&str; 2]| {
+    let holds = |keys: [&str; 3]| {
         let parts = [list(&message["content"]), list(&message["parts"])].concat();
         parts.iter().any(|part| {
             keys.iter()
@@ -49,7 +49,7 @@ fn name(message: &Value) -> String {
     };
     let more = if calls(message) > 0 || message.get("function_call").is_some() {
         " calls"
-    } else if holds(["tool_result", "functionResponse"]) {
+    } else if holds(["tool_result", "functionResponse", "toolResult"]) {
         " answers"
     } else {
         ""
@@ -61,10 +61,18 @@ fn calls(message: &Value) -> usize {
     let blocks = list(&message["content"]).iter();
     let parts = list(&message["parts"]).iter();
     list(&message["tool_calls"]).len()
-        + blocks.filter(|block| block["type"] == "tool_use").count()
+        + blocks
+            .filter(|block| block["type"] == "tool_use" || is_call(block))
+            .count()
         + parts
             .filter(|part| part.get("functionCall").is_some())
             .count()
+}
+
+/// Whether a block of Bedrock Converse calls a tool of the client's.
+fn is_call(block: &Value) -> bool {
+    let call = block.get("toolUse");
+    call.is_some_and(|call| call.get("type").is_none())
 }
 
 /// Whether some outputs of the last batch are there and some are not.

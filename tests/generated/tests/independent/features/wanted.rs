@@ -23,8 +23,6 @@ pub(super) fn everywhere() -> impl Iterator<Item = &'static str> {
         "terminal colours",
         "role first",
         "role last",
-        "body tools",
-        "user after user",
         "end user",
         "key x_note",
         "key x_nested",
@@ -39,11 +37,14 @@ pub(super) fn of(kind: Kind) -> impl Iterator<Item = &'static str> {
         Kind::OpenAiResponses => &RESPONSES,
         Kind::Anthropic => &ANTHROPIC,
         Kind::Gemini => &GEMINI,
+        Kind::BedrockConverse => &BEDROCK,
     };
     list.iter().copied()
 }
 
-const CHAT: [&str; 52] = [
+const CHAT: [&str; 54] = [
+    "body tools",
+    "user after user",
     "role system",
     "role developer",
     "role tool",
@@ -98,7 +99,9 @@ const CHAT: [&str; 52] = [
     "no annotations",
 ];
 
-const RESPONSES: [&str; 72] = [
+const RESPONSES: [&str; 74] = [
+    "body tools",
+    "user after user",
     "body instructions",
     "body store",
     "body include",
@@ -173,7 +176,9 @@ const RESPONSES: [&str; 72] = [
     "assistant after assistant",
 ];
 
-const ANTHROPIC: [&str; 58] = [
+const ANTHROPIC: [&str; 60] = [
+    "body tools",
+    "user after user",
     "body system",
     "body thinking",
     "body max_tokens",
@@ -234,7 +239,9 @@ const ANTHROPIC: [&str; 58] = [
     "assistant calls after user",
 ];
 
-const GEMINI: [&str; 46] = [
+const GEMINI: [&str; 48] = [
+    "body tools",
+    "user after user",
     "body systemInstruction",
     "body system_instruction",
     "body generationConfig",
@@ -281,4 +288,52 @@ const GEMINI: [&str; 46] = [
     "text mimeType",
     "text mime_type",
     "key xLocation",
+];
+
+const BEDROCK: [&str; 45] = [
+    "body system",
+    "body toolConfig",
+    "body inferenceConfig",
+    "body additionalModelRequestFields",
+    "role assistant",
+    "1 calls",
+    "2 calls",
+    "3 calls",
+    "4 calls",
+    "5 calls",
+    "list content",
+    "key toolUse",
+    "key toolResult",
+    "key reasoningContent",
+    "key reasoningText",
+    "text redactedContent",
+    "text signature",
+    "huge signature",
+    "key image",
+    "key document",
+    "key video",
+    "key audio",
+    "key guardContent",
+    "key cachePoint",
+    "key ttl",
+    "key citationsContent",
+    "key s3Location",
+    "text bytes",
+    "huge bytes",
+    "key json",
+    "empty text",
+    "long text",
+    "text name",
+    "key context",
+    "key xLocation",
+    "type server_tool_use",
+    "type nova_grounding_result",
+    "text status",
+    "assistant calls after user",
+    "assistant calls after user answers",
+    "assistant after user answers",
+    "user after assistant",
+    "end assistant",
+    "end assistant calls",
+    "end user answers",
 ];

@@ -2,6 +2,7 @@ mod chat;
 mod responses;
 mod anthropic;
 mod gemini;
+mod bedrock_converse;
 
 use std::collections::HashSet;
 
@@ -37,6 +38,7 @@ fn check(kind: Kind, body: &Value) -> Problems {
         Kind::OpenAiResponses => responses::check(body, messages, &mut problems),
         Kind::Anthropic => anthropic::check(body, messages, &mut problems),
         Kind::Gemini => gemini::check(messages, &mut problems),
+        Kind::BedrockConverse => bedrock_converse::check(body, messages, &mut problems),
     }
     for (at, message) in messages.iter().enumerate() {
         no_empty_texts(message, at, &mut problems);
@@ -96,15 +98,21 @@ fn all_rules_hold_for_bytes_too() {
 fn the_checkers_see_when_a_message_is_missing() {
     for kind in Kind::ALL {
         let (mut seen, mut all) = (0, 0);
-        for seed in 0..300 {
+        for seed in 0..600 {
             let mut generated = generated(kind, seed);
             let whole = read(&generated.document());
             let at = seed as usize % generated.messages.len();
             // Only what pairs is missed: outputs, and calls with outputs behind them.
             let removed = generated.messages.remove(at);
-            let pairs = ["output", "tool_call_id", "tool_result", "esponse\""]
-                .iter()
-                .any(|sign| removed.contains(sign) && removed.contains("id"));
+            let pairs = [
+                "output",
+                "tool_call_id",
+                "tool_result",
+                "esponse\"",
+                "toolResult",
+            ]
+            .iter()
+            .any(|sign| removed.contains(sign) && removed.contains("id"));
             if pairs && at + 1 < list(&whole[list_name(kind)]).len() {
                 all += 1;
                 seen +=
