@@ -1010,16 +1010,16 @@ fn a_recorded_compaction_is_measured_at_the_size_of_its_own_summary() {
     assert_eq!(mean(&figures, "keep-last", 0.0, "recall"), 0.0);
 }
 
-/// `docs/fidelity.py` works them out once more, from the JSON alone.
+/// `xtask/fidelity.py` works them out once more, from the JSON alone.
 #[test]
 fn the_tables_of_the_docs_are_those_that_the_command_prints() {
     let bench = Bench::new();
     bench
         .file("corpus/bakery/one.json", &baking())
         .file("corpus/kitchen/session.jsonl", &compacted_session());
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
-    for name in ["fidelity.py", "fidelity.md"] {
-        fs::copy(docs.join(name), bench.path(name)).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for name in ["xtask/fidelity.py", "docs/fidelity.md"] {
+        bench.file(name, &fs::read_to_string(root.join(name)).unwrap());
     }
     let printed = |json: &str, more: &[&str]| {
         let strategies = ["--strategy", "native:digest", "--strategy", "tiered"];
@@ -1030,13 +1030,13 @@ fn the_tables_of_the_docs_are_those_that_the_command_prints() {
     let plain = printed("plain.json", &["--budget", "10%", "--budget", "50%"]);
     let recorded = printed("recorded.json", &["--recorded"]);
     let script = Command::new("python3")
-        .args(["fidelity.py", "plain.json", "recorded.json"])
+        .args(["xtask/fidelity.py", "plain.json", "recorded.json"])
         .current_dir(bench.0.path())
         .output();
     // Nothing else of the project needs Python.
     let Ok(ran) = script else { return };
     assert!(ran.status.success(), "{}", said(&ran));
-    let written = fs::read_to_string(bench.path("fidelity.md")).unwrap();
+    let written = fs::read_to_string(bench.path("docs/fidelity.md")).unwrap();
     let (_, recorded) = recorded.split_once("### ").unwrap();
     let tables = plain.replace("### ", "### At ");
     for part in [tables.trim_end(), recorded.trim_end()] {

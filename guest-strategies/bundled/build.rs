@@ -48,7 +48,8 @@ fn build() -> Result<(), String> {
         "Cargo.toml",
         "Cargo.lock",
         "../wit",
-        "../digest",
+        "digest",
+        "../host/provenance",
     ]
     .iter()
     .chain(&STRATEGIES)

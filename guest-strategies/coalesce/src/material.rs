@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use baler_digest::{ByAuthor, by_author, masked};
+use baler_digest::masked;
+use baler_provenance::{ByAuthor, by_author};
 use baler_strategy::{Content, Conversation, Message, Part, PartTraits, Role, UnitKind};
 
 use crate::limits::{Limits, cut};

@@ -3,7 +3,8 @@
 #[cfg(test)]
 mod tests;
 
-use baler_digest::{after_thinking, as_summary, is_blank};
+use baler_digest::as_summary;
+use baler_provenance::{after_thinking, is_blank};
 use baler_strategy::{Completion, Failure, Finish};
 use serde_json::Value;
 

@@ -3,7 +3,8 @@
 #[cfg(test)]
 mod tests;
 
-use baler_digest::{ABOUT_EARLIER, EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN, indented, quoted};
+use baler_digest::{ABOUT_EARLIER, EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN, indented};
+use baler_provenance::quoted;
 use baler_strategy::{ModelRequest, Situation, Trigger};
 
 /// From this many tokens on, the model is given no limit in words.

@@ -3,7 +3,8 @@
 #[cfg(test)]
 mod tests;
 
-use baler_digest::{EARLIER_LABEL, quoted};
+use baler_digest::EARLIER_LABEL;
+use baler_provenance::quoted;
 use baler_strategy::{
     Conversation, Failure, Limits, Model, ModelError, ModelRequest, Report, UnitKind,
 };

@@ -6,9 +6,8 @@
 #[cfg(test)]
 mod tests;
 
-use baler_digest::{
-    EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN, by_author, indented, on_one_line, one_word, quoted,
-};
+use baler_digest::{EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN, indented, on_one_line, one_word};
+use baler_provenance::{by_author, quoted};
 use baler_strategy::{
     Content, Conversation, Media, Message, Part, PartTraits, Role, ToolCall, ToolOutput,
 };

@@ -4,14 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const FOLDERS: [&str; 6] = [
-    "host/src",
-    "guest-strategies",
-    "tests",
-    "http",
-    "models",
-    "cli",
-];
+const FOLDERS: [&str; 3] = ["host", "guest-strategies", "tests"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

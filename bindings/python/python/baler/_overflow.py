@@ -5,7 +5,7 @@ from __future__ import annotations
 #: Statuses with which providers refuse such requests.
 STATUSES = frozenset({400, 413, 422, 429, 500})
 
-#: What providers, gateways and servers write, and their codes; `models/src/clients/too_long.rs` has the same.
+#: What providers, gateways and servers write, and their codes; `host/models/src/clients/too_long.rs` has the same.
 _PHRASES = (
     "maximum context length",
     "exceed the configured limit of",

@@ -1,6 +1,7 @@
 //! Distinguishes quoted lines within a section from lines of the text itself.
 
-use baler_digest::{ends_line, is_blank};
+use baler_digest::ends_line;
+use baler_provenance::is_blank;
 
 /// The beginnings of the text's own lines: headings, entries, and the line about turns left.
 const OURS: [&str; 10] = [

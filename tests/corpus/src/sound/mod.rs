@@ -250,7 +250,7 @@ struct RawContent<'a> {
 /// that is no excerpt, do not count.
 pub(crate) fn is_users(message: &str) -> bool {
     let value: Value = serde_json::from_str(message).unwrap_or_default();
-    let mut told = baler_digest::by_author(&texts(&value)).into_iter();
+    let mut told = baler_provenance::by_author(&texts(&value)).into_iter();
     value["role"] == "user" && told.any(|told| told.own_words().is_some())
 }
 

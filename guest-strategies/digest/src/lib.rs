@@ -1,0 +1,309 @@
+//! Writes a summary of a conversation without a model.
+//!
+//! [`Notes`] reads units part by part. [`Notes::write`] writes one text for the removed units, within any
+//! budget: what the user asked and ruled, word for word; what was done, with the files, symbols and values
+//! that it was done to; what was decided and why; what failed; to-do lists and open points; and the names
+//! that came up, by where they were. The same input gives the same text. A digest that is read again
+//! continues in the same sections. Secrets in the texts are masked before anything is read of them.
+//!
+//! All lookups use trees instead of hash maps: whoever wrote the conversation chose its ids and names, and a
+//! guest has no secret key for a hash.
+//!
+//! ```
+//! use baler_digest::{Costs, Notes, Part};
+//!
+//! let mut notes = Notes::default();
+//! notes.read(&[Part::User("Book BX71 to Oslo, never with a night stop.".into())]);
+//! notes.read(&[Part::Assistant { text: "I take the 07:40, because the later one is full.".into(), calls: false }]);
+//! let count = |text: &str| text.len() as u32 / 4 + 1;
+//! let written = notes.write(&[false, false], 100, 10_000, &mut Costs::new(&count));
+//! assert!(written.text.contains("never with a night stop"));
+//! assert!(written.text.contains("because the later one is full"));
+//! ```
+
+mod actions;
+mod authors;
+mod candidates;
+mod changes;
+mod commands;
+mod contents;
+mod costs;
+mod coverage;
+mod decisions;
+mod errors;
+mod excerpt;
+mod facts;
+mod gist;
+mod labels;
+mod lines;
+mod name_index;
+mod names;
+mod open_points;
+mod outdated;
+mod part;
+mod pastes;
+mod priority;
+mod rules;
+mod scan;
+mod secrets;
+mod section;
+mod sentences;
+pub mod shares;
+mod shell_blocks;
+mod signs;
+mod statements;
+mod status;
+mod story;
+#[cfg(test)]
+mod tests;
+mod text;
+mod traces;
+mod values;
+mod verbs;
+mod weights;
+mod work;
+mod write;
+mod writer;
+
+pub use costs::Costs;
+pub use errors::exit_code;
+pub use excerpt::{Excerpt, Extent};
+pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN};
+pub use lines::{ends_line, indented, on_one_line, one_word};
+pub use part::Part;
+pub use pastes::pastes_in;
+pub use rules::rules_in;
+pub use secrets::masked;
+pub use sentences::each_sentence;
+pub use story::{Story, as_summary, without_lists};
+pub use work::Work;
+pub use write::{Coverage, Written};
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use facts::Fact;
+use names::Names;
+use section::EntryLimits;
+use write::Source;
+
+/// Whether a line mentions an error in words that tools use. `0 failed` and the like do not count, and neither do lines of
+/// files that tools list with their numbers (`80→throw error`) and other statements of source code.
+#[must_use]
+pub fn mentions_error(line: &str) -> bool {
+    errors::is_mentioned(line)
+}
+
+/// Whether a line begins as tools report an error, or is what they say of a place in a file, which may be a warning:
+/// `src/a.rs:4:1: E226 missing space`.
+#[must_use]
+pub fn reports_error(line: &str) -> bool {
+    errors::begins_like_an_error(line)
+}
+
+/// What was read of the units of a conversation, to write digests and excerpts.
+#[derive(Debug, Default)]
+pub struct Notes {
+    facts: Vec<Vec<Fact>>,
+    names: Names,
+    /// The newest line of an output that mentions an error.
+    last_error: Option<String>,
+    proposed: shell_blocks::ProposedCommand,
+    signs: work::Signs,
+    work: Option<Work>,
+    /// What may still be read of earlier summaries.
+    entry_limits: EntryLimits,
+    /// Whether earlier summaries do not say what was changed before them.
+    is_past_unknown: bool,
+}
+
+impl Notes {
+    /// Reads the next unit.
+    pub fn read(&mut self, parts: &[Part<'_>]) {
+        self.read_until(&|| false, parts);
+    }
+
+    /// Reads the next unit until `stop` returns true, which is asked for each part, line and sentence. After
+    /// a stop the unit is incomplete, so nothing should be written.
+    pub fn read_until(&mut self, stop: &dyn Fn() -> bool, parts: &[Part<'_>]) {
+        let mut parts = authors::separate_programs(parts);
+        // Nothing that is written of them can then hold one, wherever it takes its words from.
+        parts.iter_mut().for_each(Part::mask_secrets);
+        self.names.read(self.facts.len(), &parts, stop);
+        for part in &parts {
+            if stop() {
+                break;
+            }
+            self.signs.read(part);
+            self.is_past_unknown |= match part {
+                Part::Summary(text) => !status::is_all_unchanged(text),
+                Part::Program(text) => status::is_summary(text),
+                _ => false,
+            };
+        }
+        let facts = facts::read(&parts, stop, &mut self.entry_limits);
+        let is_output = |part: &Part<'_>| matches!(part, Part::Output { .. });
+        if parts.iter().any(is_output)
+            && let Some(line) = facts.iter().rev().find_map(Fact::error)
+        {
+            self.last_error = Some(line.to_owned());
+        }
+        self.facts.push(facts);
+        for (unit, ran) in self.proposed.read(self.facts.len() - 1, &parts) {
+            if let Some(facts) = self.facts.get_mut(unit) {
+                facts.push(ran);
+            }
+        }
+    }
+
+    /// Sets the kind of work. Otherwise it is guessed from what was read.
+    pub const fn set_work(&mut self, work: Work) {
+        self.work = Some(work);
+    }
+
+    /// Returns the kind of work that was set, or else a guess.
+    #[must_use]
+    pub fn work(&self) -> Work {
+        self.work.unwrap_or_else(|| self.signs.guess())
+    }
+
+    /// Returns the tokens that the last error and the user's rules of the units that are not `kept` need.
+    /// Stops counting above `limit`.
+    #[must_use]
+    pub fn needed(&self, kept: &[bool], limit: u32, costs: &mut Costs<'_>) -> u32 {
+        costs::needed(&self.of_dropped(kept), limit, costs)
+    }
+
+    /// Writes a digest of the units that are not `kept`, of at most `tokens` tokens and `bytes` bytes of
+    /// JSON. A unit past the end of `kept` is not kept. The text is empty if there is nothing to say.
+    #[must_use]
+    pub fn write(
+        &self,
+        kept: &[bool],
+        tokens: u32,
+        bytes: usize,
+        costs: &mut Costs<'_>,
+    ) -> Written {
+        self.write_below(&Story::default(), kept, tokens, bytes, costs)
+    }
+
+    /// Writes a digest as [`Notes::write`] does, below a story of these units. If the story is whole, what
+    /// was done, decided and said is added only if tokens are left. The text is empty if the story does not
+    /// fit.
+    #[must_use]
+    pub fn write_below(
+        &self,
+        story: &Story,
+        kept: &[bool],
+        tokens: u32,
+        bytes: usize,
+        costs: &mut Costs<'_>,
+    ) -> Written {
+        let facts = self.of_dropped(kept);
+        let source = Source {
+            facts: &facts,
+            answer: self.answer(kept),
+            status: (!facts.is_empty())
+                .then(|| {
+                    status::of(
+                        self.facts.iter().flatten(),
+                        self.work(),
+                        !self.is_past_unknown,
+                    )
+                })
+                .flatten(),
+            names: self.names.weighed(self.work()),
+            kept,
+            story: &story::plain(&story.text),
+            is_whole: story.is_whole,
+        };
+        write::write(&source, tokens, bytes, costs)
+    }
+
+    /// Shortens a text that was read to about `bytes` bytes: the lines that mention errors or contain the
+    /// names that are most likely used again. `None` if nothing is kept.
+    #[must_use]
+    pub fn excerpt(&self, text: &str, bytes: usize, extent: Extent) -> Option<Excerpt> {
+        let must = self.last_error.as_deref();
+        let names = self.names.weighed(self.work());
+        let text = part::unwrapped(text);
+        excerpt::excerpt(&names, must, &masked(&text), bytes, extent)
+    }
+
+    /// Returns the last error of the conversation if it is a line of this text.
+    #[must_use]
+    pub fn last_error_in(&self, text: &str) -> Option<&str> {
+        let last = self.last_error.as_deref()?;
+        errors::has_line(&masked(&part::unwrapped(text)), last).then_some(last)
+    }
+
+    /// Whether the newest to-do list is in a unit that is `kept`. Others are outdated then.
+    fn keeps_tasks(&self, kept: &[bool]) -> bool {
+        let has_tasks = |unit: &Vec<Fact>| unit.iter().any(|fact| matches!(fact, Fact::Tasks(_)));
+        let newest = self.facts.iter().rposition(has_tasks);
+        newest.is_some_and(|unit| kept.get(unit).copied().unwrap_or(false))
+    }
+
+    /// Returns how the user's answer to the last text of the model that is not `kept` begins; empty if that text is
+    /// not the model's last one before it.
+    fn answer(&self, kept: &[bool]) -> &str {
+        let is_kept = |unit: usize| kept.get(unit).copied().unwrap_or(false);
+        let says = |facts: &[Fact]| facts.iter().any(|fact| matches!(fact, Fact::Said { .. }));
+        let is_answered = |unit: &usize| !is_kept(*unit) && says(&self.facts[*unit]);
+        let Some(answered) = (0..self.facts.len()).rev().find(is_answered) else {
+            return "";
+        };
+        for facts in &self.facts[answered + 1..] {
+            if let Some(answer) = facts.iter().find_map(Fact::heard) {
+                return answer;
+            }
+            if says(facts) {
+                return "";
+            }
+        }
+        ""
+    }
+
+    /// Returns the facts of the units that are not `kept`, in order and numbered. Of units that are kept between
+    /// these, only how the user's texts begin.
+    fn of_dropped(&self, kept: &[bool]) -> Vec<(usize, &Fact)> {
+        let is_kept = |unit: usize| kept.get(unit).copied().unwrap_or(false);
+        let mut dropped = (0..self.facts.len()).filter(|unit| !is_kept(*unit));
+        let Some(first) = dropped.next() else {
+            return Vec::new();
+        };
+        let last = dropped.next_back().unwrap_or(first);
+        let keeps_tasks = self.keeps_tasks(kept);
+        let units = || self.facts.iter().enumerate().skip(first);
+        let heard = units()
+            .filter(|(unit, _)| is_kept(*unit))
+            .flat_map(|(_, facts)| facts);
+        let heard: BTreeSet<&str> = heard.filter_map(Fact::heard).collect();
+        // An earlier digest has its beginning.
+        let known = |text: &str| {
+            let Some(begins) = text.strip_suffix('…').map(str::trim_end) else {
+                return heard.get(text).copied();
+            };
+            let begins = (!begins.is_empty()).then_some(begins)?;
+            let next = heard
+                .range::<str, _>((Bound::Included(begins), Bound::Unbounded))
+                .next();
+            next.copied().filter(|heard| heard.starts_with(begins))
+        };
+        let mut mentioned = BTreeSet::new();
+        let mut dropped = Vec::new();
+        for (unit, facts) in units().take(last + 1 - first) {
+            let is_kept = is_kept(unit);
+            dropped.extend(facts.iter().filter(|fact| match fact {
+                Fact::Heard(text) => is_kept && mentioned.insert(&**text),
+                // It was made there, and not where the text is now.
+                Fact::Mentioned(text) => {
+                    !is_kept && known(text).is_some_and(|heard| mentioned.insert(heard))
+                }
+                Fact::Tasks(_) => !is_kept && !keeps_tasks,
+                _ => !is_kept,
+            }));
+        }
+        dropped.into_iter().enumerate().collect()
+    }
+}
