@@ -4,10 +4,24 @@
 //! back stays in its place for others that use it, so a server, whose threads come and go, would keep
 //! several times what it ever used at once.
 
-/// Lets there be one place for each core, as many as can be at work, unless who runs the program
-/// said how many (`MALLOC_ARENA_MAX`). Called before there are threads.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
+/// Places that a command needs that works on one conversation. Each reserves 64 MiB of address space, and twice that while it is
+/// made, which may be limited (`ulimit -v`).
+const FEW: usize = 2;
+
+/// Lets there be few places. Called before there are threads.
+pub(crate) fn few() {
+    at_most(FEW);
+}
+
+/// Lets there be one place for each core, as many as can be at work.
+#[cfg(feature = "http")]
 pub(crate) fn one_for_each_core() {
+    at_most(std::thread::available_parallelism().map_or(1, usize::from));
+}
+
+/// Lets there be so many places, unless who runs the program said how many (`MALLOC_ARENA_MAX`).
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn at_most(places: usize) {
     use std::ffi::c_int;
 
     /// From `malloc.h`.
@@ -24,12 +38,11 @@ pub(crate) fn one_for_each_core() {
     }
 
     if std::env::var_os("MALLOC_ARENA_MAX").is_none() {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         // Where it does not do so, all works as well, in more memory.
-        mallopt(M_ARENA_MAX, c_int::try_from(cores).unwrap_or(c_int::MAX));
+        mallopt(M_ARENA_MAX, c_int::try_from(places).unwrap_or(c_int::MAX));
     }
 }
 
 /// Other allocators keep less.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub(crate) const fn one_for_each_core() {}
+const fn at_most(_: usize) {}

@@ -11,7 +11,6 @@ mod input;
 mod files;
 mod file_size;
 mod lack;
-#[cfg(feature = "http")]
 mod arenas;
 mod chain;
 mod model;
@@ -108,6 +107,7 @@ fn main() -> ExitCode {
     if let Some(done) = baler_host::serve_as_compiler().or_else(|| WRAP_TASK.serve()) {
         return done;
     }
+    arenas::few();
     if let Err(error) = lack::check_descriptors().and_then(|()| lack::check_memory()) {
         let failure = Failure::from(error);
         output::error(&failure.message());

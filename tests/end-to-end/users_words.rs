@@ -416,3 +416,126 @@ async fn policy_of_no_share_protects_the_first_and_the_newest_message_alone() {
     let kept: Vec<&&str> = kept.collect();
     assert_eq!(kept, [&SAID[0], &SAID[SAID.len() - 1]]);
 }
+
+/// A conversation whose newest messages are `newest`, between steps.
+fn ended_by(format: Format, newest: &[&str]) -> Conversation {
+    let mut messages = Vec::new();
+    for (step, text) in SAID.iter().take(2).chain(newest).enumerate() {
+        messages.push(user(format, text));
+        messages.extend(step_of(format, step));
+    }
+    read(&body(format, messages))
+}
+
+#[tokio::test]
+async fn a_programs_message_takes_the_place_of_neither_the_first_nor_the_newest_of_the_user() {
+    let notice = "<task-notification>\nThe build is done.\n</task-notification>";
+    let newest = "Then sound pier nine. 第九埠頭だけで結構です。";
+    let strategy = Strategy::truncate();
+    let at_floor = Request::default()
+        .with_budget(Budget::Tokens(1))
+        .with_policy(Policy::default().with_user_percent(0));
+    for format in Format::ALL.iter().copied() {
+        let newest_first = ended_by(format, &[newest, notice]);
+        let compaction = compact(&newest_first, &strategy, &at_floor).await;
+        assert!(has_message(&compaction, &user(format, newest)), "{format}");
+        let mut messages = vec![user(format, notice)];
+        messages.extend(step_of(format, 40));
+        for (step, text) in SAID.iter().enumerate() {
+            messages.push(user(format, text));
+            messages.extend(step_of(format, step));
+        }
+        let programs_first = read(&body(format, messages));
+        let compaction = compact(&programs_first, &strategy, &at_floor).await;
+        let first = user(format, SAID[0]);
+        assert!(has_message(&compaction, &first), "{format}");
+    }
+}
+
+#[tokio::test]
+async fn a_programs_long_message_is_shortened_before_any_word_of_the_user() {
+    let hook = format!("Stop hook feedback:\n{}", listing("lint", 9_000));
+    let rule = format!(
+        "Chart it all.\n{}",
+        "Never chart the inner quay, whoever asks. ".repeat(60)
+    );
+    let conversation = ended_by(Format::Anthropic, &[&rule, &hook]);
+    for strategy in strategies(host()).await {
+        let compaction = compact(&conversation, &strategy, &to(0.2)).await;
+        let what = strategy.name();
+        assert!(
+            has_message(&compaction, &user(Format::Anthropic, &rule)),
+            "{what}"
+        );
+        assert!(
+            compaction.document().contains("Stop hook feedback"),
+            "{what}"
+        );
+    }
+}
+
+/// Each takes a note of the host's beside it, since the roles alternate.
+#[tokio::test]
+async fn of_many_short_messages_those_stay_that_have_room_with_the_notes_beside_them() {
+    let said: Vec<String> = (0..60).map(|number| format!("No {number}.")).collect();
+    let mut messages = Vec::new();
+    for (step, text) in said.iter().enumerate() {
+        messages.push(user(Format::BedrockConverse, text));
+        messages.extend(step_of(Format::BedrockConverse, step));
+        messages.push(json!({"role": "assistant", "content": [{"text": "It is sounded."}]}));
+    }
+    messages.push(user(Format::BedrockConverse, "Go on."));
+    let conversation = read(&body(Format::BedrockConverse, messages));
+    let compaction = compact(&conversation, &Strategy::truncate(), &to(0.02)).await;
+    let kept = |text: &String| has_message(&compaction, &user(Format::BedrockConverse, text));
+    let kept: Vec<bool> = said.iter().map(kept).collect();
+    let count = kept.iter().filter(|kept| **kept).count();
+    assert!((5..said.len()).contains(&count), "{count}");
+    // The first, and then the newest.
+    assert!(kept[0] && kept[1..].is_sorted(), "{kept:?}");
+    assert!(compaction.receipt().below_floor.is_empty());
+}
+
+#[tokio::test]
+async fn output_beside_the_newest_remark_is_shortened_once_the_model_has_answered_it() {
+    let remark = "Der Hafenmeister heißt Tamm.";
+    let mut messages = vec![user(Format::Anthropic, SAID[0])];
+    messages.extend((0..20).flat_map(|step| step_of(Format::Anthropic, step)));
+    messages.extend([
+        json!({"role": "assistant", "content": [
+            {"type": "tool_use", "id": "log", "name": "Bash", "input": {"command": "cat harbour.log"}}]}),
+        json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "log", "content": listing("log", 9_000)},
+            {"type": "text", "text": remark}]}),
+        json!({"role": "assistant", "content": "Noted."}),
+    ]);
+    messages.extend((20..24).flat_map(|step| step_of(Format::Anthropic, step)));
+    let conversation = read(&body(Format::Anthropic, messages));
+    let request = Request::default().with_budget(Budget::Tokens(5_000));
+    for strategy in strategies(host()).await {
+        let compaction = compact(&conversation, &strategy, &request).await;
+        let what = strategy.name();
+        assert!(compaction.receipt().tokens.after <= 5_000, "{what}");
+        assert!(compaction.document().contains(remark), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn comments_on_calls_count_for_programs_that_do_not_mark_them() {
+    let denied = "The user denied this operation and provided the following feedback:\n<feedback>\nNur Pier drei.\n</feedback>";
+    for (tool, answer) in [
+        (
+            "attempt_completion",
+            "<feedback>\nNur Pier drei.\n</feedback>",
+        ),
+        ("execute_command", denied),
+        (
+            "execute_command",
+            r#"{"status":"denied","feedback":"Nur Pier drei."}"#,
+        ),
+    ] {
+        let conversation = read(&with_between(&SAID, asked(tool, answer, false)));
+        let compaction = compact(&conversation, &Strategy::truncate(), &to(0.1)).await;
+        assert!(compaction.document().contains("Nur Pier drei."), "{answer}");
+    }
+}

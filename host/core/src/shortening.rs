@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use baler_conversation::message::{Content, Role};
 use baler_conversation::{Conversation, UnitKind};
+use baler_provenance::is_by_program;
 
 use crate::request::{MIN_UNPROTECTED_TOKENS, Policy};
 use crate::unit_status::UnitStatus;
@@ -39,9 +40,9 @@ pub(crate) const FIRST_MESSAGE_PERCENT: u8 = 50;
 pub(crate) enum Kind {
     /// Words of the user.
     Users,
-    /// An output that the model has not seen.
+    /// An output, or a text of a program in the user's role, that the model has not seen.
     Unseen,
-    /// An output that stays only because the user's words are in the same unit. It gets [`LEAST_TOKENS`].
+    /// What a tool or a program wrote and the model has seen, in a unit that stays for other words. It gets [`LEAST_TOKENS`].
     Beside,
 }
 
@@ -122,10 +123,19 @@ impl Shortening {
                 }
                 if unseen.contains(&unit) {
                     push_texts(conversation, unit, answered, Stays::Unseen, &mut texts);
-                } else if status.for_words {
-                    push_texts(conversation, unit, 0, Stays::ForWords, &mut texts);
+                } else if status.for_words
+                    // The newest words of the user may be a remark.
+                    || status.protected && own.kind == UnitKind::Step && own.traits.user_text
+                {
+                    push_texts(conversation, unit, answered, Stays::ForWords, &mut texts);
                 } else if status.protected && own.kind == UnitKind::User {
-                    push_texts(conversation, unit, 0, Stays::UsersMessage, &mut texts);
+                    push_texts(
+                        conversation,
+                        unit,
+                        answered,
+                        Stays::UsersMessage,
+                        &mut texts,
+                    );
                 }
             }
         }
@@ -302,7 +312,7 @@ enum Stays {
     ForWords,
 }
 
-/// Adds the texts of a unit that are large enough to be shortened. Unseen outputs are those of messages from `answered` on.
+/// Adds the texts of a unit that are large enough to be shortened. The model has seen the messages before `answered`.
 fn push_texts(
     conversation: &Conversation,
     unit: usize,
@@ -313,7 +323,8 @@ fn push_texts(
     let first = conversation.units()[unit].first_message;
     let counts = conversation.counts(unit);
     for (index, message) in conversation.messages(unit).iter().enumerate() {
-        if first + index < answered || message.opaque {
+        let is_seen = first + index < answered;
+        if is_seen && stays == Stays::Unseen || message.opaque {
             continue;
         }
         for (part, own) in message.parts.iter().enumerate() {
@@ -347,6 +358,16 @@ fn push_texts(
                 continue;
             }
             let tokens = conversation.text_tokens(unit, (index, part));
+            let is_by_program = || match &own.content {
+                Content::Text(place) => is_by_program(&conversation.text(place)),
+                _ => false,
+            };
+            let kind = match kind {
+                // What a program wrote takes no room from the user's words.
+                Kind::Users if is_by_program() && is_seen => Kind::Beside,
+                Kind::Users if is_by_program() => Kind::Unseen,
+                kind => kind,
+            };
             if tokens > LEAST_TOKENS {
                 texts.push(LongText {
                     unit,

@@ -204,7 +204,8 @@ impl Situation {
     }
 
     fn newest_user_message(&self) -> Option<usize> {
-        self.units().iter().rposition(|unit| unit.traits.user_text)
+        users_words::newest(&self.conversation)
+            .or_else(|| self.units().iter().rposition(|unit| unit.traits.user_text))
     }
 
     /// Protects the user's words, the newest first, as long as they fit the user's share of the free budget in their shortest
@@ -241,29 +242,51 @@ impl Situation {
                 chosen.push(unit);
             }
         }
-        chosen.sort_unstable();
-        let messages = |unit: &&usize| self.units()[**unit].kind == UnitKind::User;
-        let messages: Vec<usize> = chosen.iter().filter(messages).copied().collect();
-        // A step may need units beside it, and notes, for which there may be no room.
-        for chosen in [chosen, messages, Vec::new()] {
-            self.statuses.clone_from(&statuses);
-            protect_for_words(
-                &self.conversation,
-                &self.request,
-                &mut self.statuses,
-                &chosen,
-            );
-            self.find_texts();
-            self.find_floor();
-            if self.below_floor.is_empty() {
-                break;
-            }
+        // A step may need an answer of the model's behind it, and any unit notes beside it, for which there may be no room. Then
+        // the surest and newest stay.
+        if !self.has_room_for(&statuses, &chosen) {
+            let is_message = |unit: &usize| self.units()[*unit].kind == UnitKind::User;
+            let mut messages = chosen.clone();
+            messages.retain(is_message);
+            let of_all = self.most_with_room(&statuses, &chosen);
+            let of_messages = self.most_with_room(&statuses, &messages);
+            let kept = if of_all < of_messages {
+                &messages[..of_messages]
+            } else {
+                &chosen[..of_all]
+            };
+            self.has_room_for(&statuses, kept);
         }
         self.left_for_words = left.tokens;
         if self.shortening.tokens_of_words() <= u64::from(left.tokens) {
             self.shortening.leave_words_whole();
             self.find_floor();
         }
+    }
+
+    /// Returns how many of the first `units` can be protected for the user's words in them.
+    fn most_with_room(&mut self, statuses: &[UnitStatus], units: &[usize]) -> usize {
+        let (mut fits, mut over) = (0, units.len() + 1);
+        while over - fits > 1 {
+            let middle = fits + (over - fits) / 2;
+            if self.has_room_for(statuses, &units[..middle]) {
+                fits = middle;
+            } else {
+                over = middle;
+            }
+        }
+        fits
+    }
+
+    /// Protects `units` for the user's words in them, beside what `statuses` protect. Returns whether the result can still be
+    /// within all limits.
+    fn has_room_for(&mut self, statuses: &[UnitStatus], units: &[usize]) -> bool {
+        self.statuses.clear();
+        self.statuses.extend_from_slice(statuses);
+        protect_for_words(&self.conversation, &self.request, &mut self.statuses, units);
+        self.find_texts();
+        self.find_floor();
+        self.below_floor.is_empty()
     }
 
     /// Returns how the user said something in a unit; `None` if nothing.

@@ -7,7 +7,7 @@ use baler_conversation::message::{Content, Message, Part};
 use baler_conversation::{Conversation, Role, Unit, UnitKind};
 
 use crate::request::{Pins, Request};
-use crate::unseen;
+use crate::{unseen, users_words};
 
 /// Status of one unit under a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -153,10 +153,9 @@ pub(crate) fn unit_statuses(conversation: &Conversation, request: &Request) -> V
 fn pinned_units(conversation: &Conversation, pins: &Pins) -> HashSet<usize> {
     let is_user = |unit: &Unit| unit.kind == UnitKind::User;
     match pins {
-        Pins::FirstUser => conversation
-            .units()
-            .iter()
-            .position(is_user)
+        // A program may have written before the user said anything.
+        Pins::FirstUser => users_words::first(conversation)
+            .or_else(|| conversation.units().iter().position(is_user))
             .into_iter()
             .collect(),
         Pins::Units(pinned) => pinned.iter().copied().collect(),
@@ -233,7 +232,7 @@ pub(crate) fn protect_for_words(
 }
 
 /// Returns single units without which the conversation would lose its task or break a rule.
-fn landmarks(conversation: &Conversation, unseen: &Range<usize>) -> [Option<usize>; 7] {
+fn landmarks(conversation: &Conversation, unseen: &Range<usize>) -> [Option<usize>; 8] {
     let units = conversation.units();
     // User text next to tool outputs (GEM-3) may only be a remark. The user message that it refers to is
     // protected too, and stays a turn of its own.
@@ -259,6 +258,8 @@ fn landmarks(conversation: &Conversation, unseen: &Range<usize>) -> [Option<usiz
     [
         newest_user_unit,
         newest_user_text,
+        // What a program wrote in the user's role may be newer.
+        users_words::newest(conversation),
         last_recorded_summary(conversation),
         step_with_thinking(conversation),
         provider_summary,

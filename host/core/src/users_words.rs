@@ -7,15 +7,15 @@ use std::borrow::Cow;
 
 use baler_conversation::message::{Content, Message, Part};
 use baler_conversation::{Conversation, Role, UnitKind};
-use baler_provenance::{asks_user, by_author, is_refusal_with_reason};
+use baler_provenance::{asks_user, begins_like_a_refusal, by_author, is_refusal_with_reason};
 
 /// How a unit holds words of the user, surest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Words {
     /// Messages, remarks, answers to a tool that asks.
     Said,
-    /// Only a refused call with a reason, which is known by its text. A tool that fails may write such a text, so these come
-    /// behind all others: they never take the place of what the user said.
+    /// Only a refused or approved call with words about it, which is known by its text. A tool may write such a text, so these
+    /// come behind all others: they never take the place of what the user said.
     Refused,
 }
 
@@ -38,6 +38,25 @@ pub(crate) fn in_unit(conversation: &Conversation, unit: usize) -> Option<Words>
     words.min()
 }
 
+/// Returns the newest unit with a text of the user's; `None` if programs wrote all texts of the user's role.
+pub(crate) fn newest(conversation: &Conversation) -> Option<usize> {
+    let units = conversation.units();
+    (0..units.len())
+        .rev()
+        .find(|unit| units[*unit].traits.user_text && says(conversation, *unit))
+}
+
+/// Returns the first message of the user's; `None` if programs wrote all.
+pub(crate) fn first(conversation: &Conversation) -> Option<usize> {
+    let units = conversation.units();
+    (0..units.len()).find(|unit| units[*unit].kind == UnitKind::User && says(conversation, *unit))
+}
+
+fn says(conversation: &Conversation, unit: usize) -> bool {
+    let mut messages = conversation.messages(unit).iter();
+    messages.any(|message| says_something(conversation, message))
+}
+
 /// Returns whether a part is a tool output that is the user's answer.
 pub(crate) fn is_answer(conversation: &Conversation, message: &Message, part: &Part) -> bool {
     answer(conversation, message, part).is_some()
@@ -50,10 +69,7 @@ fn answer(conversation: &Conversation, message: &Message, part: &Part) -> Option
     };
     // What the user answers may begin like an error.
     let is_asked = asks_user(&output.name) && !output.marked_failed;
-    // Outputs may be large, and few of them are answers.
-    if !is_asked && !output.marked_failed {
-        return None;
-    }
+    let source = conversation.source();
     let text = match conversation.opened(message, part) {
         // Below the host's first line, what is left begins as the whole does.
         Some(opened) if opened.is_excerpt() => {
@@ -61,11 +77,17 @@ fn answer(conversation: &Conversation, message: &Message, part: &Part) -> Option
             Cow::Owned(body.to_owned())
         }
         Some(_) => return None,
-        None => output.text(conversation.source()),
+        // Outputs may be large, and few of them are answers.
+        None if !is_asked
+            && !begins_like_a_refusal(&output.beginning(source), output.marked_failed) =>
+        {
+            return None;
+        }
+        None => output.text(source),
     };
     match is_asked {
         true => (!text.trim().is_empty()).then_some(Words::Said),
-        false => is_refusal_with_reason(&text).then_some(Words::Refused),
+        false => is_refusal_with_reason(&text, output.marked_failed).then_some(Words::Refused),
     }
 }
 

@@ -22,8 +22,8 @@ pub use failures::begins_like_a_failure;
 pub use headings::without_headings;
 pub use hidden::{is_blank, is_hidden};
 pub use programs::{
-    ByAuthor, INSERTED, Separator, asks_user, by_author, is_by_program, is_refusal_with_reason,
-    own_words, programs_in,
+    ByAuthor, INSERTED, Separator, asks_user, begins_like_a_refusal, by_author, is_by_program,
+    is_refusal_with_reason, own_words, programs_in,
 };
 pub use quote::{own_tag, quoted};
 pub use thinking::after_thinking;

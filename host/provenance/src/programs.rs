@@ -15,7 +15,7 @@ mod tests;
 
 use std::ops::Range;
 
-pub use answers::{asks_user, is_refusal_with_reason};
+pub use answers::{asks_user, begins_like_a_refusal, is_refusal_with_reason};
 
 use crate::gaps;
 

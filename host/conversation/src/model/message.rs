@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use baler_provenance::failures::BEGINNING;
+
 use crate::exact::exact;
 use crate::json::{self, Place};
 use crate::marks::Site;
@@ -564,18 +566,29 @@ impl Output {
         }
     }
 
+    /// The first [`BEGINNING`](baler_provenance::failures::BEGINNING) characters of the first text, so that a long output
+    /// costs nothing.
+    #[must_use]
+    pub fn beginning(&self, document: &Document) -> String {
+        let first = self.texts.first().cloned();
+        let raw = first.and_then(|place| document.get(place));
+        raw.map(beginning).unwrap_or_default()
+    }
+
     /// Whether a text, as raw JSON, begins like one that reports a failure, or of a call that was not let
     /// run. For outputs without a flag for it. Only the beginning is read, so that a long output costs nothing.
     pub(crate) fn begins_like_a_failure(raw: &str) -> bool {
-        let start: String = if json::is_text(raw) {
-            let text = json::chars(raw).skip_while(|c| *c == ' ');
-            text.take(baler_provenance::failures::BEGINNING).collect()
-        } else {
-            raw.chars()
-                .take(baler_provenance::failures::BEGINNING)
-                .collect()
-        };
-        baler_provenance::begins_like_a_failure(&start)
+        baler_provenance::begins_like_a_failure(&beginning(raw))
+    }
+}
+
+/// The beginning of a text as raw JSON, without blanks in front.
+fn beginning(raw: &str) -> String {
+    if json::is_text(raw) {
+        let text = json::chars(raw).skip_while(|c| *c == ' ');
+        text.take(BEGINNING).collect()
+    } else {
+        raw.chars().take(BEGINNING).collect()
     }
 }
 

@@ -4,7 +4,7 @@
 /// another text.
 type Beginning = (&'static str, fn(&str) -> Option<usize>);
 
-const BEGINNINGS: [Beginning; 49] = [
+const BEGINNINGS: [Beginning; 53] = [
     // pi: a command that the user ran.
     ("Ran `", command_of_pi),
     // Gemini CLI: the same.
@@ -84,6 +84,11 @@ const BEGINNINGS: [Beginning; 49] = [
     ("[Binary MCP resource", all),
     ("Failed to read MCP resource ", failure_of_opencode),
     ("Read tool failed to read ", failure_of_opencode),
+    // pi, opencode: pictures that a tool returned, where the format takes none in outputs.
+    ("Attached image(s) from tool result:", all),
+    ("Attached media from tool result:", all),
+    // Claude Code: beside what a search for tools found.
+    ("Tool loaded.", whole),
     // Claude Code: a file that the user named.
     ("Result of calling the Read tool: ", all),
     // Cline and Roo Code: what they say to a model that calls no tool, and of a task that is taken up again.
@@ -103,6 +108,8 @@ const BEGINNINGS: [Beginning; 49] = [
     ("Observation:", below_first_line),
     ("OBSERVATION:", below_first_line),
     ("EXECUTION RESULT of [", all),
+    // Terminus
+    ("New Terminal Output:", below_first_line),
     ("[", output_of_cline),
     // aider: files and the map of the repository, a command that the user ran, and a page.
     (
@@ -177,6 +184,12 @@ fn one_line(text: &str) -> Option<usize> {
 
 fn all(text: &str) -> Option<usize> {
     Some(text.len())
+}
+
+/// Returns all of the text if nothing follows its first sentence.
+fn whole(text: &str) -> Option<usize> {
+    (text.trim_end().matches('.').count() == 1 && text.trim_end().ends_with('.'))
+        .then_some(text.len())
 }
 
 /// Returns all of the text if nothing follows the beginning on its line: otherwise the user is speaking.
