@@ -2,7 +2,7 @@
 """Runs a command in a pseudo-terminal and writes its output as an SVG picture of a terminal.
 
     cargo xtask terminal --output docs/terminal.svg -- \\
-        baler compact examples/conversations/fix-a-bug.openai.json --strategy sliding-window --output smaller.json
+        baler compact examples/conversations/fix-a-bug.openai.json --budget 25% --output smaller.json
 
 The picture shows what the command prints to its terminal, in its colours; the title bar shows the command. The home
 directory is shown as `~`. The same output always gives the same picture. Needs Python 3.9 on a Unix system and nothing
@@ -311,7 +311,9 @@ def drawn_row(row, top):
         lines = [name for name, on in (("underline", style.underline), ("line-through", style.strike)) if on]
         if lines:
             attributes += f' text-decoration="{" ".join(lines)}"'
-        texts.append(f"<text {attributes}>{escape(text)}</text>")
+        # Browsers collapse other spaces, and do not agree on what forbids it.
+        shown = escape(text).replace(" ", "\u00a0")
+        texts.append(f"<text {attributes}>{shown}</text>")
     return behind + texts
 
 
@@ -335,8 +337,7 @@ def picture(rows, command):
     for index, fill in enumerate(BUTTONS):
         lines.append(f'<circle cx="{PADDING + 6 + 20 * index}" cy="{number(middle)}" r="6" fill="{fill}"/>')
     lines += [
-        f'<g font-family="{FONTS}" font-size="{FONT_SIZE}" fill="{FOREGROUND}"'
-        ' xml:space="preserve">',
+        f'<g font-family="{FONTS}" font-size="{FONT_SIZE}" fill="{FOREGROUND}">',
         f'<text x="{title_left}" y="{number(middle + 4)}" font-size="{TITLE_FONT_SIZE}" fill="{TITLE_FOREGROUND}"'
         f' textLength="{number(title_width)}">{escape(title)}</text>',
     ]

@@ -1,4 +1,5 @@
-//! Builds the strategies as components and lists them for `src/lib.rs`.
+//! Lists the strategies for `src/lib.rs`, as components: built from their sources in a checkout, and as they were shipped
+//! in a published package (`components/`).
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -39,8 +40,28 @@ fn build() -> Result<(), String> {
             .ok_or_else(|| format!("Cargo did not set `{name}`"))
     };
     let (here, out_dir) = (folder("CARGO_MANIFEST_DIR")?, folder("OUT_DIR")?);
-    let workspace = here.join("..");
     println!("cargo::rerun-if-changed=build.rs");
+    let workspace = here.join("..");
+    let components: Vec<(&str, PathBuf)> = if workspace.join("sdk").is_dir() {
+        from_sources(&workspace, &out_dir)?
+    } else {
+        let shipped = here.join("components");
+        let path = |name| shipped.join(name).with_extension("wasm");
+        STRATEGIES.iter().map(|name| (*name, path(*name))).collect()
+    };
+    let mut list = String::from("&[\n");
+    for (name, path) in components {
+        let _ = writeln!(
+            list,
+            "    Bundled {{ name: {name:?}, wasm: include_bytes!({path:?}) }},"
+        );
+    }
+    list.push_str("]\n");
+    write(&out_dir.join("all.rs"), &list)
+}
+
+/// Builds the components.
+fn from_sources(workspace: &Path, out_dir: &Path) -> Result<Vec<(&'static str, PathBuf)>, String> {
     for path in [
         "sdk",
         "summarize-core",
@@ -59,17 +80,9 @@ fn build() -> Result<(), String> {
     let workspace = workspace
         .canonicalize()
         .map_err(|error| format!("cannot find `{}`: {error}", workspace.display()))?;
-    let components = components(&workspace, &out_dir, Kind::Packages, &STRATEGIES)?;
-    let mut list = String::from("&[\n");
-    for component in components {
-        let _ = writeln!(
-            list,
-            "    Bundled {{ name: {:?}, wasm: include_bytes!({:?}) }},",
-            component.name, component.path
-        );
-    }
-    list.push_str("]\n");
-    write(&out_dir.join("all.rs"), &list)
+    let components = components(&workspace, out_dir, Kind::Packages, &STRATEGIES)?;
+    let paths = components.into_iter().map(|component| component.path);
+    Ok(STRATEGIES.into_iter().zip(paths).collect())
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {

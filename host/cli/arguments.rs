@@ -97,8 +97,9 @@ pub(crate) struct GoalArguments {
     #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = window, help_heading = "Goal")]
     pub(crate) context_window: Option<u32>,
 
-    /// Pinned units, which must not be removed: `first-user`, the first user message, which is often the
-    /// task; `none`; or numbers of units, from 0, such as 0,3,4 (`baler compact --dry-run` shows them).
+    /// Pinned units, which must not be removed: `first-user`, the first message of the user, which is often the
+    /// task; numbers of units that stay besides it, from 0, such as 3,4 (`baler compact --dry-run` shows
+    /// them); or `none`.
     /// Instructions, the newest user message, pending tool calls, and tool outputs that the model has not seen
     /// are always protected. So is everything else that the user wrote, the newest first, up to a share of the
     /// budget. baler shortens these outputs and messages if they are too large

@@ -10,13 +10,14 @@ use crate::visible::line;
 /// The exit codes of `baler compact`, for its help text.
 pub(crate) const OF_COMPACT: &str = "\
 Exit codes:
-  0  compacted; or, with --repair, only repaired
+  0  compacted; or, with --repair, only repaired; or within its budget already: it is written as
+     it was
   1  baler failed: a file cannot be written, standard output was closed before everything was
      written, the sandbox cannot be created, no more files can be opened
   2  invalid usage: an unknown option or name, a config or strategy file that cannot be used
-  3  unchanged: nothing to do, or the strategy declined or declared a failure. The conversation is
-     written as it was: use it, or, if it is too large for the model, run again with --required,
-     with another --strategy, or with fewer units in --pin
+  3  unchanged although it exceeds its budget: everything is protected, or the strategy declined or
+     declared a failure. The conversation is written as it was: use it, or, if it is too large for
+     the model, run again with --required, with another --strategy, or with fewer units in --pin
   4  compacted by a fallback, not by the first strategy: use the result, and see standard error
      for what the first strategy did
   5  invalid input: the conversation has errors, with --repair errors that cannot be repaired (it

@@ -49,7 +49,7 @@ fn every_example_gets_smaller_with_every_strategy_and_stays_valid() {
             // What came out is valid: a run over it finds nothing to do, not something wrong.
             let again = bench
                 .run_with_input(&["compact", "--budget", "100%"], ran.stdout.as_bytes())
-                .ends(3);
+                .ends(0);
             assert_eq!(again.stdout, ran.stdout);
         }
     }
@@ -74,7 +74,7 @@ fn conversation_within_its_budget_comes_back_byte_for_byte() {
     let odd = "\u{feff} { \"messages\" : [ {\"role\":\"user\",\"content\":\"h\\u0069\", \"x\": 1.50e0} ] ,\r\n\"z\":1e2 }\n\n";
     let ran = bench
         .run_with_input(&["compact", "--budget", "1000"], odd.as_bytes())
-        .ends(3);
+        .ends(0);
     assert_eq!(ran.stdout, odd);
     assert!(
         ran.stderr
@@ -91,7 +91,7 @@ fn huge_numbers_and_unknown_fields_stay_as_they_are_written() {
     let ran = bench.run_with_input(&["compact"], document.as_bytes());
     assert_eq!(
         (ran.code, ran.stdout.as_str()),
-        (3, document),
+        (0, document),
         "{}",
         ran.stderr
     );

@@ -20,6 +20,7 @@ mod introspect;
 mod limits;
 mod models;
 mod output;
+mod pages;
 mod project;
 mod repair;
 mod should_compact;

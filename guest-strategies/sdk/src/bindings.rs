@@ -13,7 +13,7 @@
 )]
 
 wit_bindgen::generate!({
-    path: "../../wit/v0.1",
+    path: "wit/v0.1",
     world: "model-strategy",
     additional_derives: [Clone, PartialEq],
     export_macro_name: "__export_component",

@@ -472,6 +472,8 @@ fn failure(error: HostError) -> Failure {
 fn exit_of(compaction: &Compaction) -> Exit {
     match compaction.receipt().outcome {
         Outcome::Unchanged(Unchanged::InvalidInput) => Exit::WrongInput,
+        // There was nothing to do, as a script hopes that calls it before each request.
+        Outcome::Unchanged(Unchanged::WithinBudget) => Exit::Done,
         Outcome::Unchanged(_) => Exit::Unchanged,
         Outcome::Repaired(_) => Exit::Done,
         _ if compaction.receipt().fell_back => Exit::FellBack,

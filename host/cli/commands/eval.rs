@@ -346,6 +346,7 @@ pub(super) fn recordings(folder: &Path, named: &[String]) -> Result<Vec<Recordin
         )));
     }
     let mut sets: Vec<String> = records.iter().map(|record| record.set.clone()).collect();
+    sets.sort();
     sets.dedup();
     if let Some(unknown) = named.iter().find(|set| !sets.contains(*set)) {
         return Err(Failure::wrong_use(anyhow!(

@@ -139,17 +139,17 @@ impl Host {
             let own = conversation.units().get(index);
             own.is_some_and(|own| unit.shortest < own.tokens)
         };
+        // What may be shortened is pinned by default: the first message of the user.
         let pinned = ask.units.iter().enumerate().filter(|(index, unit)| {
-            has(unit, "pinned")
-                || has(unit, "protected") && !unseen.contains(index) && !may_shorten(*index, unit)
+            (has(unit, "pinned") || has(unit, "protected"))
+                && !unseen.contains(index)
+                && !may_shorten(*index, unit)
         });
-        let is_pinned_by_default = ask.units.iter().enumerate().any(|(index, unit)| {
-            has(unit, "pinned") && !unseen.contains(&index) && may_shorten(index, unit)
-        });
-        let pins = if is_pinned_by_default {
-            Pins::FirstUser
-        } else {
-            Pins::Units(pinned.map(|(index, _)| index).collect())
+        let pinned: Vec<usize> = pinned.map(|(index, _)| index).collect();
+        let is_pinned = ask.units.iter().any(|unit| has(unit, "pinned"));
+        let pins = match pinned.is_empty() && !is_pinned {
+            true => Pins::None,
+            false => Pins::Units(pinned),
         };
         let live = ask.units.iter().find(|unit| has(unit, "live"));
         let situation = &ask.situation;

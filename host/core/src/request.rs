@@ -100,10 +100,10 @@ impl FromStr for Budget {
 /// Units that the caller pins: they are never removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pins {
-    /// The first user message, which is often the task. The host shortens it if it takes more than its share
+    /// The first message of the user, which is often the task. The host shortens it if it takes more than its share
     /// of the budget ([`Policy::user_percent`]).
     FirstUser,
-    /// Indices in [`Conversation::units`]. These units also stay byte-identical.
+    /// The same, and further units by their index in [`Conversation::units`], which also stay byte-identical.
     Units(Vec<usize>),
     /// No unit, except those that are always protected.
     None,

@@ -123,7 +123,10 @@ pub(crate) fn unit_statuses(conversation: &Conversation, request: &Request) -> V
     let late: HashSet<usize> = late
         .map(|message| units.partition_point(|unit| unit.end() <= message))
         .collect();
-    let is_named = matches!(request.pins, Pins::Units(_));
+    let named: &[usize] = match &request.pins {
+        Pins::Units(named) => named,
+        Pins::FirstUser | Pins::None => &[],
+    };
     let mut statuses: Vec<UnitStatus> = units
         .iter()
         .enumerate()
@@ -138,7 +141,7 @@ pub(crate) fn unit_statuses(conversation: &Conversation, request: &Request) -> V
                 for_words: false,
                 protected: false,
                 // Shortened, a late output would not be known as one any more.
-                whole: is_live || (is_named && is_pinned) || is_late,
+                whole: is_live || named.contains(&index) || is_late,
             }
         })
         .collect();
@@ -152,15 +155,15 @@ pub(crate) fn unit_statuses(conversation: &Conversation, request: &Request) -> V
 /// Returns the indices of the pinned units.
 fn pinned_units(conversation: &Conversation, pins: &Pins) -> HashSet<usize> {
     let is_user = |unit: &Unit| unit.kind == UnitKind::User;
-    match pins {
-        // A program may have written before the user said anything.
-        Pins::FirstUser => users_words::first(conversation)
-            .or_else(|| conversation.units().iter().position(is_user))
-            .into_iter()
-            .collect(),
-        Pins::Units(pinned) => pinned.iter().copied().collect(),
-        Pins::None => HashSet::new(),
-    }
+    let named: &[usize] = match pins {
+        Pins::FirstUser => &[],
+        Pins::Units(named) => named,
+        Pins::None => return HashSet::new(),
+    };
+    // A program may have written before the user said anything.
+    let first =
+        users_words::first(conversation).or_else(|| conversation.units().iter().position(is_user));
+    named.iter().copied().chain(first).collect()
 }
 
 /// Returns for each unit whether it is protected, for whatever reason.

@@ -41,6 +41,23 @@ const KINDS: [Figure; 4] = [
     ("number", |row| row.measured.by_kind[3]),
 ];
 
+/// Returns the names of conversations that cannot be read, in brackets; nothing if there are none.
+fn names_of_unread(evaluation: &Evaluation) -> String {
+    const SHOWN: usize = 10;
+    let of = evaluation.results.iter();
+    let unread = of.filter(|result| result.skipped == Some(SkipReason::Unread));
+    let names: Vec<String> = unread
+        .map(|result| format!("`{}`", in_a_row(&format!("{}/{}", result.set, result.id))))
+        .collect();
+    let more = names.len().saturating_sub(SHOWN);
+    let shown = names[..names.len() - more].join(", ");
+    match (names.is_empty(), more) {
+        (true, _) => String::new(),
+        (false, 0) => format!(" ({shown})"),
+        (false, more) => format!(" ({shown} and {more} more)"),
+    }
+}
+
 /// Writes tables: for each budget one over all sets, and one by set.
 #[must_use]
 pub fn markdown(evaluation: &Evaluation) -> String {
@@ -58,10 +75,11 @@ pub fn markdown(evaluation: &Evaluation) -> String {
     }
     let _ = writeln!(
         text,
-        "- left out: {} that break a rule of their format, {} in which too little was needed later, {} that cannot be read\n",
+        "- left out: {} that break a rule of their format, {} in which too little was needed later, {} that cannot be read{}\n",
         skipped(SkipReason::Invalid),
         skipped(SkipReason::Empty),
         skipped(SkipReason::Unread),
+        names_of_unread(evaluation),
     );
     text.push_str(&mislabelled(evaluation));
     for budget in summary.budgets() {

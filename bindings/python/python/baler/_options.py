@@ -40,7 +40,7 @@ class CompactOptions(ReadOptions, total=False):
     - `strategy`: What decides what to keep: a name, a `.wasm` file, a callable, a `Strategy`, or a list of
       these, each the fallback of the one before. Default: `"tiered"`; with a model `"tiered-model"`.
     - `pins`: What must not be removed, besides instructions, the user's words, pending calls and tool
-      outputs that the model has not seen: `"first-user"` (default), `"none"`, or indices of units.
+      outputs that the model has not seen: `"first-user"` (default), `"none"`, or indices of units that stay besides the first user message.
     - `max_bytes`: The most bytes of the result. Default: the provider's limit.
     - `max_media`: The most images, documents and other media of the result. Default: the provider's limit.
     - `context_window`: The context window of the model that the conversation is for, in tokens. Some strategies

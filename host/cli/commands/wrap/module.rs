@@ -58,7 +58,7 @@ const MODEL: &str = "baler:compaction/model@0.1.0";
 const PREVIEW_1: &str = "wasi_snapshot_preview1";
 
 /// Preview 1 of WASI with nothing behind it, as text.
-const NOTHING: &str = include_str!("../../../../guest-strategies/wasi/deny.wat");
+const NOTHING: &str = include_str!("deny.wat");
 
 /// Properties of a module that decide how it is wrapped.
 #[derive(Debug, Default)]

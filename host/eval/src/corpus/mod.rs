@@ -24,7 +24,7 @@ use crate::bounded_file;
 /// One recorded conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recording {
-    /// The name of its set: the first folder on the path to its file.
+    /// The name of its set: the first folder on the path to its file, or the name of the top folder.
     pub set: String,
     /// The path of its file within the set, `#`, and its index in the file.
     pub id: String,
@@ -147,6 +147,12 @@ impl Corpus {
             return None;
         }
         let mut corpus = Self::default();
+        let named = folder.canonicalize().ok();
+        let top = named
+            .as_deref()
+            .and_then(Path::file_name)
+            .unwrap_or_default();
+        let top = top.to_string_lossy();
         for path in folder::files(folder, &mut corpus.unreadable) {
             // Other files need not be text.
             if !EXTENSIONS.contains(&&*extension(&path)) {
@@ -155,7 +161,9 @@ impl Corpus {
             let own = path.strip_prefix(folder).unwrap_or(&path);
             // Figures are identified by names, and two lossily converted names could be equal.
             let added = match own.to_str() {
-                Some(_) => bounded_file::read_text(&path).and_then(|text| corpus.add(own, &text)),
+                Some(_) => {
+                    bounded_file::read_text(&path).and_then(|text| corpus.add(&top, own, &text))
+                }
                 None => Err(io::Error::new(
                     io::ErrorKind::InvalidFilename,
                     "expected a name in UTF-8; rename it, or the folder that it is in",
@@ -168,14 +176,18 @@ impl Corpus {
         Some(corpus)
     }
 
-    /// Adds the conversations of a file. A file without any is an error only if its JSON is malformed.
-    fn add(&mut self, path: &Path, text: &str) -> io::Result<()> {
+    /// Adds the conversations of a file. A file without any is an error only if its JSON is malformed. `top` is the name of the
+    /// set of files in the top folder.
+    fn add(&mut self, top: &str, path: &Path, text: &str) -> io::Result<()> {
         let mut way = path.components();
         let first = way.next().map(|first| first.as_os_str().to_string_lossy());
+        let first = first.unwrap_or_default().into_owned();
         let rest = way.as_path().to_string_lossy().into_owned();
-        // A file in the top folder is a set of its own.
-        let set = first.unwrap_or_default().into_owned();
-        let file = if rest.is_empty() { set.clone() } else { rest };
+        // Files in the top folder are a set.
+        let (set, file) = match rest.is_empty() {
+            true => (top.to_owned(), first),
+            false => (first, rest),
+        };
         let (kind, found) = read(&extension(path), text);
         if found.is_empty() && extension(path) == "json" {
             serde_json::from_str::<serde::de::IgnoredAny>(text)?;

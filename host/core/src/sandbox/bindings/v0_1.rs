@@ -2,7 +2,7 @@
 
 mod generated {
     wasmtime::component::bindgen!({
-        path: "../../wit/v0.1",
+        path: "wit/v0.1",
         world: "model-strategy",
         imports: {
             "baler:compaction/model.complete": async | trappable,
