@@ -515,8 +515,33 @@ async fn output_beside_the_newest_remark_is_shortened_once_the_model_has_answere
     for strategy in strategies(host()).await {
         let compaction = compact(&conversation, &strategy, &request).await;
         let what = strategy.name();
+        assert_eq!(compaction.receipt().attempts.len(), 1, "{what}");
         assert!(compaction.receipt().tokens.after <= 5_000, "{what}");
         assert!(compaction.document().contains(remark), "{what}");
+    }
+}
+
+/// The host shortens the output, so no plan may.
+#[tokio::test]
+async fn no_strategy_fails_where_the_newest_words_are_a_remark_beside_a_long_output() {
+    let mut messages = vec![user(Format::Anthropic, SAID[0])];
+    messages.extend((0..12).flat_map(|step| step_of(Format::Anthropic, step)));
+    messages.extend([
+        json!({"role": "assistant", "content": [
+            {"type": "tool_use", "id": "log", "name": "Bash", "input": {"command": "cat harbour.log"}}]}),
+        json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "log", "content": listing("log", 6_000)},
+            {"type": "text", "text": "Der Hafenmeister heißt Tamm."}]}),
+        json!({"role": "assistant", "content": "Noted."}),
+    ]);
+    let conversation = read(&body(Format::Anthropic, messages));
+    for strategy in strategies(host()).await {
+        for share in [0.15, 0.25, 0.5] {
+            let compaction = compact(&conversation, &strategy, &to(share)).await;
+            let what = format!("{} {share}", strategy.name());
+            assert!(compaction.is_compacted(), "{what}");
+            assert_eq!(compaction.receipt().attempts.len(), 1, "{what}");
+        }
     }
 }
 

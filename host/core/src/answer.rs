@@ -139,17 +139,22 @@ impl Host {
             let own = conversation.units().get(index);
             own.is_some_and(|own| unit.shortest < own.tokens)
         };
-        // What may be shortened is pinned by default: the first message of the user.
-        let pinned = ask.units.iter().enumerate().filter(|(index, unit)| {
-            (has(unit, "pinned") || has(unit, "protected"))
-                && !unseen.contains(index)
-                && !may_shorten(*index, unit)
-        });
-        let pinned: Vec<usize> = pinned.map(|(index, _)| index).collect();
-        let is_pinned = ask.units.iter().any(|unit| has(unit, "pinned"));
-        let pins = match pinned.is_empty() && !is_pinned {
-            true => Pins::None,
-            false => Pins::Units(pinned),
+        // What is pinned and may be shortened is pinned by default: the first message of the user. Other units stay as they do
+        // for who asks, and no more do.
+        let (mut exact, mut by_default) = (Vec::new(), false);
+        for (index, unit) in ask.units.iter().enumerate() {
+            let is_kept = has(unit, "pinned") || has(unit, "protected");
+            if !is_kept || unseen.contains(&index) {
+                continue;
+            }
+            match may_shorten(index, unit) {
+                true => by_default |= has(unit, "pinned"),
+                false => exact.push(index),
+            }
+        }
+        let pins = match by_default {
+            true => Pins::Units(exact),
+            false => Pins::Only(exact),
         };
         let live = ask.units.iter().find(|unit| has(unit, "live"));
         let situation = &ask.situation;

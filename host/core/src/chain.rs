@@ -86,7 +86,7 @@ impl Host {
         request: &Request,
     ) -> Result<Compaction, HostError> {
         let units = conversation.units().len();
-        if let Pins::Units(pinned) = &request.pins
+        if let Pins::Units(pinned) | Pins::Only(pinned) = &request.pins
             && let Some(&unit) = pinned.iter().find(|unit| **unit >= units)
         {
             return Err(HostError::NoSuchUnit { unit, units });

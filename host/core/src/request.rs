@@ -105,6 +105,8 @@ pub enum Pins {
     FirstUser,
     /// The same, and further units by their index in [`Conversation::units`], which also stay byte-identical.
     Units(Vec<usize>),
+    /// These units and no other, byte-identical.
+    Only(Vec<usize>),
     /// No unit, except those that are always protected.
     None,
 }

@@ -123,10 +123,7 @@ impl Shortening {
                 }
                 if unseen.contains(&unit) {
                     push_texts(conversation, unit, answered, Stays::Unseen, &mut texts);
-                } else if status.for_words
-                    // The newest words of the user may be a remark.
-                    || status.protected && own.kind == UnitKind::Step && own.traits.user_text
-                {
+                } else if status.for_words {
                     push_texts(conversation, unit, answered, Stays::ForWords, &mut texts);
                 } else if status.protected && own.kind == UnitKind::User {
                     push_texts(

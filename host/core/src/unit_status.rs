@@ -124,7 +124,7 @@ pub(crate) fn unit_statuses(conversation: &Conversation, request: &Request) -> V
         .map(|message| units.partition_point(|unit| unit.end() <= message))
         .collect();
     let named: &[usize] = match &request.pins {
-        Pins::Units(named) => named,
+        Pins::Units(named) | Pins::Only(named) => named,
         Pins::FirstUser | Pins::None => &[],
     };
     let mut statuses: Vec<UnitStatus> = units
@@ -146,8 +146,11 @@ pub(crate) fn unit_statuses(conversation: &Conversation, request: &Request) -> V
         })
         .collect();
     let protected = protected_units(conversation, request, &statuses, &unseen);
-    for (status, is_protected) in statuses.iter_mut().zip(protected) {
+    for ((unit, status), is_protected) in units.iter().zip(&mut statuses).zip(protected) {
         status.protected = is_protected;
+        // The newest words of the user may be a remark beside outputs.
+        let is_remark = unit.kind == UnitKind::Step && unit.traits.user_text;
+        status.for_words = is_protected && is_remark && !status.whole && !status.unseen;
     }
     statuses
 }
@@ -158,6 +161,7 @@ fn pinned_units(conversation: &Conversation, pins: &Pins) -> HashSet<usize> {
     let named: &[usize] = match pins {
         Pins::FirstUser => &[],
         Pins::Units(named) => named,
+        Pins::Only(named) => return named.iter().copied().collect(),
         Pins::None => return HashSet::new(),
     };
     // A program may have written before the user said anything.

@@ -78,35 +78,20 @@ pub(crate) fn last_words(conversation: &Conversation, unseen: &Range<usize>) -> 
     (is_said && !unseen.is_empty()).then(|| conversation.unit_of(last))
 }
 
-/// Returns the unit of an answer of the model's, if without one the result would end with outputs of a
-/// protected unit. The model has answered these outputs. Without an answer they would count as unseen: the
-/// model would answer them again, and the next compaction would shorten them (invariant I3). Any answer behind them
-/// will do, so it is the shortest, and of several the last.
+/// Returns the unit of the model's last answer, if without it the result would end with outputs of a
+/// protected unit. The model has answered these outputs. Without the answer they would count as unseen: the
+/// model would answer them again, and the next compaction would shorten them (invariant I3).
 pub(crate) fn required_answer(conversation: &Conversation, protected: &[bool]) -> Option<usize> {
     let answered = conversation.answered();
     let answer = conversation
         .units()
         .partition_point(|unit| unit.end() < answered);
-    let (unit, last) = (0..answer)
+    let last = (0..answer)
         .rev()
         .filter(|unit| protected[*unit])
         .find_map(|unit| {
             let mut messages = conversation.messages(unit).iter().rev();
-            let last =
-                messages.find(|message| message.answers() || conversation.is_answer(message));
-            Some((unit, last?))
+            messages.find(|message| message.answers() || conversation.is_answer(message))
         })?;
-    if conversation.is_answer(last) || protected[answer] {
-        return None;
-    }
-    let units = conversation.units();
-    let ends_with_answer = |unit: &usize| {
-        let last = conversation.messages(*unit).last();
-        last.is_some_and(|last| conversation.is_answer(last) && last.calls().next().is_none())
-    };
-    let answers = (unit + 1..answer).filter(ends_with_answer);
-    answers
-        .chain([answer])
-        .rev()
-        .min_by_key(|unit| units[*unit].tokens)
+    (!conversation.is_answer(last) && !protected[answer]).then_some(answer)
 }

@@ -7,7 +7,7 @@ use std::slice;
 use baler_conversation::document::Document;
 use baler_conversation::edit::{self, Replacement};
 use baler_conversation::marks::{self, By, LEFT_OUT, Purpose, Site};
-use baler_conversation::message::{Content, Message};
+use baler_conversation::message::{Content, Meaning, Message};
 use baler_conversation::{Conversation, Role, UnitKind};
 
 use super::check::{Checked, CheckedEdit, CheckedPlan, Joins, thinking_removed};
@@ -435,6 +435,8 @@ pub(crate) fn without_thinking(
 pub(crate) fn holds_more_than_thinking(conversation: &Conversation, message: &Message) -> bool {
     message.parts.iter().any(|part| match &part.content {
         Content::Text(place) => !conversation.text(place).trim().is_empty(),
+        // A mark for the cache says nothing.
+        Content::Opaque(opaque) if opaque.meaning == Meaning::Empty => false,
         content => !content.is_thinking(),
     })
 }

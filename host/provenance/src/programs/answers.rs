@@ -97,8 +97,10 @@ pub fn is_refusal_with_reason(output: &str, is_marked: bool) -> bool {
     refusal(output, is_marked).is_some_and(|refusal| {
         let head = &output[..output.floor_char_boundary(REFUSAL)];
         head.find(refusal.before_reason).is_some_and(|at| {
-            let reason = &output[at + refusal.before_reason.len()..];
-            !reason.trim().is_empty()
+            let reason = output[at + refusal.before_reason.len()..].trim();
+            // In JSON an empty one ends at once.
+            let is_json = refusal.before_reason.ends_with('"');
+            !(reason.is_empty() || is_json && reason.starts_with('"'))
         })
     })
 }
@@ -134,6 +136,10 @@ mod tests {
         const REFUSED: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n";
         let with = format!("{REFUSED}Use the staging database. 本番は触らないで。");
         assert!(is_refusal_with_reason(&with, true));
+        assert!(is_refusal_with_reason(
+            &format!("{REFUSED}\"Staging\", not that."),
+            true
+        ));
         assert!(!is_refusal_with_reason(&with, false));
         assert!(!is_refusal_with_reason(REFUSED, true));
         assert!(!is_refusal_with_reason(
@@ -151,7 +157,7 @@ mod tests {
             assert!(is_refusal_with_reason(words, true), "{words}");
         }
         assert!(!is_refusal_with_reason(
-            r#"{"status":"denied","feedback":""#,
+            r#"{"status":"denied","feedback":""}"#,
             false
         ));
     }
