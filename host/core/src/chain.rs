@@ -20,7 +20,7 @@ use crate::receipt::{Attempt, AttemptResult, Unchanged};
 use crate::record::Record;
 use crate::repeat;
 use crate::report::{Answer, Introspection, Report};
-use crate::request::{Pins, Request};
+use crate::request::Request;
 use crate::runner::CallFailure;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
@@ -86,9 +86,8 @@ impl Host {
         request: &Request,
     ) -> Result<Compaction, HostError> {
         let units = conversation.units().len();
-        if let Pins::Units(pinned) | Pins::Only(pinned) = &request.pins
-            && let Some(&unit) = pinned.iter().find(|unit| **unit >= units)
-        {
+        let mut pinned = request.pins.named().iter();
+        if let Some(&unit) = pinned.find(|unit| **unit >= units) {
             return Err(HostError::NoSuchUnit { unit, units });
         }
         let situation = Arc::new(self.situation(conversation, request));

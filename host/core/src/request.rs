@@ -111,6 +111,16 @@ pub enum Pins {
     None,
 }
 
+impl Pins {
+    /// The units that are named by their index.
+    pub(crate) fn named(&self) -> &[usize] {
+        match self {
+            Self::Units(named) | Self::Only(named) => named,
+            Self::FirstUser | Self::None => &[],
+        }
+    }
+}
+
 /// Changes that a plan may make besides keeping and removing units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]

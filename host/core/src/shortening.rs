@@ -355,15 +355,13 @@ fn push_texts(
                 continue;
             }
             let tokens = conversation.text_tokens(unit, (index, part));
-            let is_by_program = || match &own.content {
-                Content::Text(place) => is_by_program(&conversation.text(place)),
-                _ => false,
-            };
-            let kind = match kind {
-                // What a program wrote takes no room from the user's words.
-                Kind::Users if is_by_program() && is_seen => Kind::Beside,
-                Kind::Users if is_by_program() => Kind::Unseen,
-                kind => kind,
+            let kind = match &own.content {
+                // A program's text takes no room from the user's words.
+                Content::Text(place) if is_by_program(&conversation.text(place)) => match is_seen {
+                    true => Kind::Beside,
+                    false => Kind::Unseen,
+                },
+                _ => kind,
             };
             if tokens > LEAST_TOKENS {
                 texts.push(LongText {

@@ -123,10 +123,7 @@ pub(crate) fn unit_statuses(conversation: &Conversation, request: &Request) -> V
     let late: HashSet<usize> = late
         .map(|message| units.partition_point(|unit| unit.end() <= message))
         .collect();
-    let named: &[usize] = match &request.pins {
-        Pins::Units(named) | Pins::Only(named) => named,
-        Pins::FirstUser | Pins::None => &[],
-    };
+    let named = request.pins.named();
     let mut statuses: Vec<UnitStatus> = units
         .iter()
         .enumerate()
@@ -157,17 +154,15 @@ pub(crate) fn unit_statuses(conversation: &Conversation, request: &Request) -> V
 
 /// Returns the indices of the pinned units.
 fn pinned_units(conversation: &Conversation, pins: &Pins) -> HashSet<usize> {
+    let named = pins.named().iter().copied();
+    if matches!(pins, Pins::Only(_) | Pins::None) {
+        return named.collect();
+    }
     let is_user = |unit: &Unit| unit.kind == UnitKind::User;
-    let named: &[usize] = match pins {
-        Pins::FirstUser => &[],
-        Pins::Units(named) => named,
-        Pins::Only(named) => return named.iter().copied().collect(),
-        Pins::None => return HashSet::new(),
-    };
     // A program may have written before the user said anything.
     let first =
         users_words::first(conversation).or_else(|| conversation.units().iter().position(is_user));
-    named.iter().copied().chain(first).collect()
+    named.chain(first).collect()
 }
 
 /// Returns for each unit whether it is protected, for whatever reason.

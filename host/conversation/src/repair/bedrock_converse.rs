@@ -38,7 +38,7 @@ fn message_of(blocks: &str) -> String {
 
 fn leave_out_blank_texts(reading: &Reading, draft: &mut Draft<'_>) {
     let mut speakers = texts::Speakers::of(reading);
-    let is_blank = |part: &Part| matches!(&part.content, Content::Text(place) if common::is_blank(&reading.document, place));
+    let is_blank = |part: &Part| common::is_blank_part(&reading.document, part);
     for (index, message) in reading.each() {
         let blank: Vec<usize> = (0..message.parts.len())
             .filter(|part| is_blank(&message.parts[*part]))

@@ -116,8 +116,8 @@ fn nothing_is_blank(view: &View<'_>, found: &mut Findings) {
         found.add_to_whole("a block of the system prompt is empty");
     }
     for (index, message) in view.messages.iter().enumerate() {
-        let is_blank = |content: &Content| matches!(content, Content::Text(place) if common::is_blank(view.document, place));
-        if message.parts.iter().any(|part| is_blank(&part.content)) {
+        let mut parts = message.parts.iter();
+        if parts.any(|part| common::is_blank_part(view.document, part)) {
             if common::holds_more_than_blanks(view.document, message) {
                 found.warn(index, "a text is blank");
             } else {

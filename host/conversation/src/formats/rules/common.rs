@@ -104,8 +104,13 @@ enum Empty {
     NeverNorBlank,
 }
 
+/// Whether a part is a text of nothing but white space.
+pub(crate) fn is_blank_part(document: &Document, part: &Part) -> bool {
+    matches!(&part.content, Content::Text(place) if is_blank(document, place))
+}
+
 /// Whether a text is nothing but white space.
-pub(crate) fn is_blank(document: &Document, place: &json::Place) -> bool {
+fn is_blank(document: &Document, place: &json::Place) -> bool {
     let raw = document.get(place.clone()).unwrap_or_default();
     json::is_text(raw) && json::is_blank(raw)
 }
@@ -113,9 +118,8 @@ pub(crate) fn is_blank(document: &Document, place: &json::Place) -> bool {
 /// Whether a message holds anything but texts of white space (ANTH-6). Beside that the API accepts such
 /// texts: it writes them itself, before calls and between cited texts.
 pub(crate) fn holds_more_than_blanks(document: &Document, message: &Message) -> bool {
-    let is_blank =
-        |part: &Part| matches!(&part.content, Content::Text(place) if is_blank(document, place));
-    !message.parts.iter().all(is_blank)
+    let mut parts = message.parts.iter();
+    !parts.all(|part| is_blank_part(document, part))
 }
 
 fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
