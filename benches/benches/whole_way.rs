@@ -46,7 +46,6 @@ fn print_uncached_reading(document: &str) {
     let mut times: Vec<f64> = (0..RUNS)
         .map(|_| {
             let tokenizer = Tokenizer::named("o200k_base").expect("it is built in");
-            tokenizer.warm_up();
             let host = Host::builder()
                 .tokenizer(tokenizer)
                 .build()

@@ -1,20 +1,16 @@
 //! Reads conversations, and prints what is wrong with them.
 
-use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
-use std::thread;
 
 use anyhow::{Context as _, anyhow};
 use baler_host::{
     Conversation, Host,
     conversation::rules::{Severity, Violation},
     conversation::session_logs::{LogFacts, LogKind},
-    conversation::tokenizers::Tokenizer,
     conversation::{ReadError, ReadOptions},
 };
-use serde::Deserialize;
 
 use crate::arguments::ConversationArguments;
 use crate::exit::Failure;
@@ -97,22 +93,6 @@ fn too_large() -> anyhow::Error {
         LIMIT,
         "which no model's context window holds; give one request at a time",
     )
-}
-
-/// Unpacks the vocabulary that will count `document`, in parallel with other work.
-pub(crate) fn warm_up(chosen: Option<&Tokenizer>, document: &[u8]) {
-    #[derive(Deserialize)]
-    struct Head<'a> {
-        #[serde(borrow, default)]
-        model: Cow<'a, str>,
-    }
-    let tokenizer = chosen.cloned().unwrap_or_else(|| {
-        // A bare list of messages names no model. Errors are reported when the document is read.
-        let head = serde_json::from_slice::<Head<'_>>(document).ok();
-        Tokenizer::for_model(head.as_ref().map_or("", |head| &head.model))
-    });
-    // Not joined: the first count waits for the vocabulary, or unpacks it if no thread could start.
-    drop(thread::Builder::new().spawn(move || tokenizer.warm_up()));
 }
 
 /// Reads the conversation in `document`, with the repair and the previous request that `arguments` name.

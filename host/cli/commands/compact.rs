@@ -158,7 +158,6 @@ impl CompactCommand {
             .with_verify(self.verify)
             .with_policy(project::plan_policy(project.as_ref()));
         let (document, seen) = input::read_and_look(self.conversation.file.as_deref(), "compact")?;
-        input::warm_up(tokenizer.as_ref(), &document);
 
         let files = self.files(seen, project.as_ref())?;
         let place = ArchivePlace::of(self.archive.as_deref())?;

@@ -148,7 +148,6 @@ impl ShouldCompactCommand {
         let source = chain::find(&self.strategy, &self.remote, project.as_ref())?;
         project::tell(project.as_ref(), &[&self.strategy], messages);
         let document = input::read(self.conversation.file.as_deref(), "should-compact")?;
-        input::warm_up(tokenizer.as_ref(), &document);
 
         let settings = HostSettings {
             format: self.conversation.format.0,

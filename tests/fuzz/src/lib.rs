@@ -28,7 +28,6 @@ static HOSTS: LazyLock<Vec<(Format, Host)>> = LazyLock::new(|| {
 /// and one vocabulary is enough.
 fn host(format: Option<Format>) -> Host {
     let tokenizer = Tokenizer::named("cl100k_base").expect("it is built in");
-    tokenizer.warm_up();
     let limits = EngineLimits::default().with_faults(u32::MAX);
     let builder = Host::builder()
         .limits(limits)

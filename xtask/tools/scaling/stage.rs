@@ -120,7 +120,6 @@ impl Bench {
             .enable_all()
             .build()?;
         let host = builder(state).build()?;
-        Tokenizer::named(Tokenizer::DEFAULT)?.warm_up();
         let chain = match stage {
             Stage::Compact(name) => vec![strategy(&runtime, &host, name)?],
             Stage::Live => vec![Strategy::digest()],

@@ -38,8 +38,8 @@ const CLAUDE_PERMILLE: u32 = 1_250;
 
 /// A vocabulary, and the counts of the messages that were counted with it.
 ///
-/// Cheap to clone; clones share the counts. The vocabulary is unpacked when it is first used,
-/// which takes a tenth of a second or so: see [`Tokenizer::warm_up`].
+/// Cheap to clone; clones share the counts. [`Tokenizer::DEFAULT`] is ready at once. Another vocabulary is
+/// unpacked when it is first used, which takes a tenth of a second or so.
 #[derive(Clone)]
 pub struct Tokenizer {
     vocabulary: &'static str,
@@ -94,7 +94,10 @@ pub struct UnknownTokenizer {
 impl Tokenizer {
     /// The vocabulary where nothing speaks for another: that of the newer OpenAI models, and
     /// a fair estimate for those whose vocabulary is not published.
-    pub const DEFAULT: &str = "o200k_base";
+    pub const DEFAULT: &str = baler_vocabulary::NAME;
+
+    /// Differs from [`Tokenizer::DEFAULT`] in special tokens alone, which are counted as text.
+    const HARMONY: &str = "o200k_harmony";
 
     /// Not tokens but characters of content: text, thinking, names and arguments of calls,
     /// outputs; a picture is 4,800. For comparing strategies whatever model is meant.
@@ -234,11 +237,6 @@ impl Tokenizer {
         self.vocabulary
     }
 
-    /// Unpacks the vocabulary now, for a program that has time to do so beside other work.
-    pub fn warm_up(&self) {
-        let _ = self.count("");
-    }
-
     /// Tokens of `text` alone. Runs of some kilobytes without a word break are counted by samples,
     /// such as base64, or in pieces, such as spaces.
     #[must_use]
@@ -250,10 +248,15 @@ impl Tokenizer {
         if self.counts_characters() {
             return u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
         }
-        tiktoken::get_encoding(self.vocabulary).map_or(0, |encoding| {
-            let tokens = runs::count(text, |piece| encoding.count(piece) as u64);
-            u32::try_from(tokens).unwrap_or(u32::MAX)
-        })
+        let tokens = if let Self::DEFAULT | Self::HARMONY = self.vocabulary {
+            runs::count(text, baler_vocabulary::count)
+        } else {
+            let encoding = tiktoken::get_encoding(self.vocabulary);
+            encoding.map_or(0, |encoding| {
+                runs::count(text, |piece| encoding.count(piece) as u64)
+            })
+        };
+        u32::try_from(tokens).unwrap_or(u32::MAX)
     }
 
     /// Tokens of a message, from memory where it was counted before.
