@@ -12,8 +12,8 @@ use baler_guest_build::{Kind, components};
 )]
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=build.rs");
-    for path in ["sdk", "Cargo.toml", "Cargo.lock", "../wit"] {
-        println!("cargo::rerun-if-changed=../guest-strategies/{path}");
+    for path in ["guest-strategies/sdk", "Cargo.toml", "Cargo.lock", "wit"] {
+        println!("cargo::rerun-if-changed=../{path}");
     }
     match build() {
         Ok(()) => ExitCode::SUCCESS,
@@ -33,6 +33,7 @@ fn build() -> Result<(), String> {
         &sdk,
         &PathBuf::from(out_dir),
         Kind::Examples,
+        "component",
         &["keep-last", "excerpt-outputs"],
     )?;
     Ok(())

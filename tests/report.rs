@@ -533,7 +533,10 @@ fn file_of_another_kind_is_reported_with_its_error() {
     let cases = [
         (String::new(), "is empty"),
         (" \n".to_owned(), "is empty"),
-        (run[..run.len() / 2].to_owned(), "ends too early"),
+        (
+            run[..run.floor_char_boundary(run.len() / 2)].to_owned(),
+            "ends too early",
+        ),
         ("{\"receipt\": 1,}".to_owned(), "is not JSON: line 1"),
         ("# words".to_owned(), "is not JSON: line 1"),
         ("[]".to_owned(), "is neither a receipt nor an evaluation"),

@@ -41,8 +41,8 @@ fn build() -> Result<(), String> {
     };
     let (here, out_dir) = (folder("CARGO_MANIFEST_DIR")?, folder("OUT_DIR")?);
     println!("cargo::rerun-if-changed=build.rs");
-    let workspace = here.join("..");
-    let components: Vec<(&str, PathBuf)> = if workspace.join("sdk").is_dir() {
+    let workspace = here.join("../..");
+    let components: Vec<(&str, PathBuf)> = if here.join("../sdk").is_dir() {
         from_sources(&workspace, &out_dir)?
     } else {
         let shipped = here.join("components");
@@ -63,24 +63,33 @@ fn build() -> Result<(), String> {
 /// Builds the components.
 fn from_sources(workspace: &Path, out_dir: &Path) -> Result<Vec<(&'static str, PathBuf)>, String> {
     for path in [
-        "sdk",
-        "summarize-core",
-        "tiered-core",
         "Cargo.toml",
         "Cargo.lock",
-        "../wit",
-        "digest",
-        "../host/provenance",
-    ]
-    .iter()
-    .chain(&STRATEGIES)
-    {
+        "wit",
+        "guest-strategies/sdk",
+        "guest-strategies/core",
+        "guest-strategies/digest",
+        "host/provenance",
+    ] {
         println!("cargo::rerun-if-changed={}", workspace.join(path).display());
+    }
+    let strategies = workspace.join("guest-strategies");
+    for name in STRATEGIES {
+        println!(
+            "cargo::rerun-if-changed={}",
+            strategies.join(name).display()
+        );
     }
     let workspace = workspace
         .canonicalize()
         .map_err(|error| format!("cannot find `{}`: {error}", workspace.display()))?;
-    let components = components(&workspace, out_dir, Kind::Packages, &STRATEGIES)?;
+    let components = components(
+        &workspace,
+        out_dir,
+        Kind::Packages,
+        "component",
+        &STRATEGIES,
+    )?;
     let paths = components.into_iter().map(|component| component.path);
     Ok(STRATEGIES.into_iter().zip(paths).collect())
 }

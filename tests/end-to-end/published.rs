@@ -82,22 +82,6 @@ async fn receipts_obey_their_published_schema() {
     }
 }
 
-/// The guests are a workspace of their own, so that a plain `cargo test` would pass them by.
-#[test]
-fn the_guests_own_tests_pass() {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("guest-strategies");
-    let output = nested_cargo(&workspace)
-        .args(["test", "--locked", "--quiet"])
-        .output()
-        .expect("Cargo starts");
-    assert!(
-        output.status.success(),
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-}
-
 #[test]
 fn the_example_program_compacts() {
     let output = nested_cargo(Path::new(env!("CARGO_MANIFEST_DIR")))

@@ -57,6 +57,7 @@ fn build() -> Result<(), String> {
         &guests_dir,
         &out_dir,
         Kind::Examples,
+        "release",
         &examples,
     )?) {
         let bytes = fs::read(&component.path).map_err(|error| format!("`{name}`: {error}"))?;

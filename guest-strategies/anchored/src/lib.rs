@@ -15,7 +15,7 @@ use baler_strategy::{
     Conversation, Decision, Failure, FreeBudget, Insertion, Limits, PlanBuilder, Report, Role,
     Situation, Strategy, UnitKind,
 };
-use summarize_core::{Form, Question};
+use baler_strategy_core::summary::{Form, Question};
 
 pub use config::{Config, SummaryRole};
 use split::{Split, UnitClass};
@@ -39,8 +39,8 @@ impl Strategy for Anchored {
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
     const REASON_CODES: &'static [&'static str] =
         &["preserved", "anchor", "protected", "earlier", "summarized"];
-    const METRIC_NAMES: &'static [&'static str] = &summarize_core::METRICS;
-    const LIMITS: Limits = summarize_core::LIMITS;
+    const METRIC_NAMES: &'static [&'static str] = &baler_strategy_core::summary::METRICS;
+    const LIMITS: Limits = baler_strategy_core::summary::LIMITS;
 
     fn check(config: &Config) -> Result<(), String> {
         config.check()
@@ -69,7 +69,7 @@ impl Strategy for Anchored {
         let framing = conversation.count(&framed(""));
         let longest = config.max_output_tokens;
         let beside = FreeBudget::after_protected(situation, units);
-        let reserve = summarize_core::reserve(situation, &beside, framing, longest);
+        let reserve = baler_strategy_core::summary::reserve(situation, &beside, framing, longest);
         let Some(split) = split::split(conversation, situation, config, reserve) else {
             return Ok(Report::unchanged(
                 "there are no turns older than those to preserve",
@@ -83,27 +83,29 @@ impl Strategy for Anchored {
         }
         let outcomes = split.outcomes();
         let at = position_after_anchors(conversation, &split);
-        let Some(room) =
-            summarize_core::max_summary_tokens(situation, units, &outcomes, at, framing)?
+        let Some(room) = baler_strategy_core::summary::max_summary_tokens(
+            situation, units, &outcomes, at, framing,
+        )?
         else {
             return Ok(Report::unchanged(
                 "a summary would not be shorter than the units that it replaces",
             ));
         };
-        let so_far = summarize_core::earlier_summaries(
+        let so_far = baler_strategy_core::summary::earlier_summaries(
             conversation,
             &split.units_of(UnitClass::Earlier),
             "",
         );
         let question = Question {
             instruction: config.instructions(),
-            wishes: summarize_core::wishes(situation),
+            wishes: baler_strategy_core::summary::wishes(situation),
             so_far: so_far.as_deref(),
             form: Form::Closing(CLOSING),
             max_output_tokens: longest,
             max_tokens: room.min(longest),
         };
-        let summary = summarize_core::summarize(conversation, &summarized, &question)?;
+        let summary =
+            baler_strategy_core::summary::summarize(conversation, &summarized, &question)?;
         let mut builder = PlanBuilder::removing_all(units.len());
         for (unit, class) in split.classes.iter().enumerate() {
             let code = match class {
@@ -135,7 +137,7 @@ fn framed(summary: &str) -> String {
 /// Returns where the summary is inserted: after the removed units and the anchors that follow them. Other
 /// kept units, such as pending calls, stay after the summary.
 fn position_after_anchors(conversation: &Conversation<'_>, split: &Split) -> usize {
-    let after = summarize_core::summary_position(&split.outcomes());
+    let after = baler_strategy_core::summary::summary_position(&split.outcomes());
     let kept = conversation
         .units()
         .get(after..split.cut)

@@ -1,7 +1,7 @@
 //! Chooses the units to keep, and why.
 
 use baler_strategy::{Conversation, FreeBudget, Situation, Traits, Unit, UnitKind};
-use summarize_core::UnitOutcome;
+use baler_strategy_core::summary::UnitOutcome;
 
 use crate::Config;
 
@@ -170,5 +170,5 @@ fn said(conversation: &Conversation<'_>, unit: usize) -> Option<u64> {
     let messages = conversation.messages(unit);
     let parts = messages.iter().flat_map(|message| &message.parts);
     let tokens: u64 = parts.map(|part| u64::from(part.tokens)).sum();
-    summarize_core::has_users_words(&messages).then_some(tokens)
+    baler_strategy_core::summary::has_users_words(&messages).then_some(tokens)
 }

@@ -12,7 +12,7 @@ use baler_strategy::testing::{Recording, ScriptedModel, TestRun};
 use baler_strategy::{
     Conversation, Decision, Failure, Finish, ModelError, Piece, Purpose, Role, Situation, Strategy,
 };
-use summarize_core::testing::{self, with_answer};
+use baler_strategy_core::summary::testing::{self, with_answer};
 
 use crate::{Anchored, Config};
 

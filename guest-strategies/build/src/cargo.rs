@@ -21,6 +21,7 @@ pub(crate) fn build(
     workspace: &Path,
     target_dir: &Path,
     kind: Kind,
+    profile: &str,
     names: &[&str],
 ) -> Result<Vec<PathBuf>, String> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -32,7 +33,7 @@ pub(crate) fn build(
     command
         .env("CARGO_ENCODED_RUSTFLAGS", path_remapping(workspace))
         .current_dir(workspace)
-        .args(["build", "--release", "--locked", "--target", WASM])
+        .args(["build", "--profile", profile, "--locked", "--target", WASM])
         .arg("--target-dir")
         .arg(target_dir);
     for name in names {
@@ -54,7 +55,7 @@ pub(crate) fn build(
             String::from_utf8_lossy(&output.stderr)
         ));
     }
-    let folder = target_dir.join(WASM).join("release");
+    let folder = target_dir.join(WASM).join(profile);
     Ok(names
         .iter()
         .map(|name| {

@@ -22,8 +22,8 @@ pub struct Component {
     pub path: PathBuf,
 }
 
-/// Builds `names` of the guest workspace in `workspace` and returns the components in the
-/// order of `names`.
+/// Builds `names` of the workspace in `workspace` with a profile of it, such as `release`, and returns the
+/// components in the order of `names`.
 ///
 /// `out_dir` is the build script's `OUT_DIR`. The components are written there as
 /// `<name>.wasm`.
@@ -35,10 +35,11 @@ pub fn components(
     workspace: &Path,
     out_dir: &Path,
     kind: Kind,
+    profile: &str,
     names: &[&str],
 ) -> Result<Vec<Component>, String> {
     target::ensure_installed()?;
-    let modules = cargo::build(workspace, &target_dir(out_dir), kind, names)?;
+    let modules = cargo::build(workspace, &target_dir(out_dir), kind, profile, names)?;
     names
         .iter()
         .zip(modules)

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::sentences::{beginning, each_sentence_until};
+use super::sentences::{beginning, each_sentence};
 use super::signs::Signs;
 use super::text;
 
@@ -42,9 +42,9 @@ static SIGNS: Signs<20> = Signs::new([
 
 /// Returns the sentences of a model's text that state a reason or a finding. Fenced code contains no
 /// sentences.
-pub(super) fn lines(text: &str, stop: &dyn Fn() -> bool) -> Vec<String> {
+pub(super) fn lines(text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    each(text, stop, &mut |sentence| {
+    each(text, &mut |sentence| {
         if found.len() < SENTENCES {
             found.push(text::line(sentence, LIMIT));
         }
@@ -53,9 +53,9 @@ pub(super) fn lines(text: &str, stop: &dyn Fn() -> bool) -> Vec<String> {
 }
 
 /// Does the same for what a model thought: what it came to stands at the end.
-pub(super) fn last_lines(text: &str, stop: &dyn Fn() -> bool) -> Vec<String> {
+pub(super) fn last_lines(text: &str) -> Vec<String> {
     let mut found = VecDeque::new();
-    each(text, stop, &mut |sentence| {
+    each(text, &mut |sentence| {
         if found.len() == THOUGHTS {
             found.pop_front();
         }
@@ -64,14 +64,14 @@ pub(super) fn last_lines(text: &str, stop: &dyn Fn() -> bool) -> Vec<String> {
     found.into()
 }
 
-fn each(text: &str, stop: &dyn Fn() -> bool, emit: &mut dyn FnMut(&str)) {
+fn each(text: &str, emit: &mut dyn FnMut(&str)) {
     for prose in text.split(text::FENCE).step_by(2) {
         // Most texts have none, and to find where sentences end takes far longer.
         if !says_why(&in_one_line(prose)) {
             continue;
         }
         let mut before = String::new();
-        each_sentence_until(stop, prose, &mut |sentence| {
+        each_sentence(prose, &mut |sentence| {
             let is_one = sentence.len() > 20 && !sentence.ends_with(':');
             if is_one && says_why(beginning(sentence)) {
                 match !before.is_empty() && refers_back(sentence) {
@@ -117,22 +117,22 @@ mod tests {
     fn only_sentences_with_a_reason_or_finding_are_returned() {
         let text = "I read the file. The sums are off Because the carry is lost in sum_lines.\n```\nlet because = 1; // nothing to see in here\n```\nIt turns out that vendor/ has a copy. Done.";
         assert_eq!(
-            lines(text, &|| false),
+            lines(text),
             [
                 "The sums are off Because the carry is lost in sum_lines.",
                 "It turns out that vendor/ has a copy."
             ]
         );
-        assert!(lines("", &|| false).is_empty());
+        assert!(lines("").is_empty());
         // What it is about stands before it.
         let text = "I put the gate behind the lock. This works because it opens last. It opens.";
         assert_eq!(
-            lines(text, &|| false),
+            lines(text),
             ["I put the gate behind the lock. This works because it opens last."]
         );
         // What stands far behind all that is told of a sentence gives no reason for it.
         let far = |words: usize| format!("{}because.", "tide ".repeat(words));
-        assert_eq!(lines(&far(300), &|| false).len(), 1);
-        assert!(lines(&far(2_000), &|| false).is_empty());
+        assert_eq!(lines(&far(300)).len(), 1);
+        assert!(lines(&far(2_000)).is_empty());
     }
 }

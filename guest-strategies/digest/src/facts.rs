@@ -133,27 +133,20 @@ impl Fact {
     }
 }
 
-/// Reads the facts of a unit, until `stop` returns true; of summaries, as many entries as `entry_limits`
+/// Reads the facts of a unit, of summaries, as many entries as `entry_limits`
 /// admit.
-pub(super) fn read(
-    parts: &[Part<'_>],
-    stop: &dyn Fn() -> bool,
-    entry_limits: &mut EntryLimits,
-) -> Vec<Fact> {
+pub(super) fn read(parts: &[Part<'_>], entry_limits: &mut EntryLimits) -> Vec<Fact> {
     let mut answers = OutputsByCall::of(parts);
     let failures: Vec<bool> = parts.iter().map(failed).collect();
     // By the indices of the outputs, since calls may have no ids of their own.
     let mut asked: BTreeMap<usize, Asked> = BTreeMap::new();
     let mut facts = Vec::new();
     for (index, part) in parts.iter().enumerate() {
-        if stop() {
-            break;
-        }
         match part {
-            Part::User(text) => read_request(text, stop, &mut facts),
+            Part::User(text) => read_request(text, &mut facts),
             Part::Program(text) => read_errors(text, false, &mut facts),
-            Part::Assistant { text, calls } => said::read(text, *calls, stop, &mut facts),
-            Part::Thinking(text) => said::read_thought(text, stop, &mut facts),
+            Part::Assistant { text, calls } => said::read(text, *calls, &mut facts),
+            Part::Thinking(text) => said::read_thought(text, &mut facts),
             Part::Call {
                 id,
                 name,
@@ -204,7 +197,7 @@ pub(super) fn read(
                     facts.extend(contents::of(file, text).into_iter().map(Fact::Content));
                 }
             }
-            Part::Summary(text) => summary::read(text, stop, entry_limits, &mut facts),
+            Part::Summary(text) => summary::read(text, entry_limits, &mut facts),
         }
     }
     facts
@@ -273,7 +266,7 @@ impl<'a> OutputsByCall<'a> {
     }
 }
 
-fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
+fn read_request(text: &str, facts: &mut Vec<Fact>) {
     let whole = text.trim();
     if !whole.is_empty() {
         facts.push(Fact::Heard(text::line(whole, HEARD)));
@@ -286,7 +279,7 @@ fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
     }
     let mut is_all_rules = text.len() <= RULE;
     let mut left = RULES_OF_MESSAGE;
-    let is_all_told = each_rule(text, stop, &mut |rule| {
+    let is_all_told = each_rule(text, &mut |rule| {
         // The sentence would change nothing.
         if left == 0 && !is_all_rules {
             return;
@@ -324,10 +317,10 @@ fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
 
 /// Calls `take` with each sentence of a text of the user as a rule, or with `None` if it is none. Returns whether
 /// all sentences were read.
-fn each_rule(text: &str, stop: &dyn Fn() -> bool, take: &mut dyn FnMut(Option<Fact>)) -> bool {
+fn each_rule(text: &str, take: &mut dyn FnMut(Option<Fact>)) -> bool {
     // The sentence before, unless it is a rule itself.
     let mut before: Option<String> = None;
-    each_in_context(stop, text, &mut |sentence| {
+    each_in_context(text, &mut |sentence| {
         let Some(strength) = rules::strength(sentence) else {
             before = (sentence.len() <= ANTECEDENT).then(|| text::line(sentence, ANTECEDENT));
             take(None);
@@ -439,7 +432,7 @@ mod tests {
     fn rules_of_a_message_are_limited() {
         let counts = |text: &str| {
             let parts = [Part::User(text.to_owned().into())];
-            let facts = read(&parts, &|| false, &mut EntryLimits::default());
+            let facts = read(&parts, &mut EntryLimits::default());
             let is_rule = |fact: &&Fact| matches!(fact, Fact::Rule(..));
             let is_request = |fact: &&Fact| matches!(fact, Fact::Request(_));
             (
@@ -462,7 +455,7 @@ mod tests {
         let parts = [Part::Summary(summary.into())];
         let mut entry_limits = EntryLimits::default();
         let counts: Vec<usize> = (0..5)
-            .map(|_| read(&parts, &|| false, &mut entry_limits).len())
+            .map(|_| read(&parts, &mut entry_limits).len())
             .collect();
         let full = ENTRIES + 1;
         assert_eq!(counts, [full, full, full, full, 1]);
@@ -473,7 +466,7 @@ mod tests {
         let more = "\n  Never row.\n".repeat(2_002);
         let summary = format!("## History\n- User: Never row.\n{more}");
         let parts = [Part::Summary(summary.into())];
-        let facts = read(&parts, &|| false, &mut EntryLimits::default());
+        let facts = read(&parts, &mut EntryLimits::default());
         let is_rule = |fact: &&Fact| matches!(fact, Fact::Rule(..));
         assert_eq!(facts.iter().filter(is_rule).count(), RULES_OF_MESSAGE);
         assert_eq!(facts.len(), RULES_OF_MESSAGE + 1);
@@ -483,7 +476,7 @@ mod tests {
     fn json_around_an_output_says_whether_it_failed() {
         let line = |text: &str| {
             let parts = [call("make tide"), output(false, text)];
-            let facts = read(&parts, &|| false, &mut EntryLimits::default());
+            let facts = read(&parts, &mut EntryLimits::default());
             facts.iter().find_map(|fact| match fact {
                 Fact::Action(action) => Some(action.line()),
                 _ => None,
@@ -520,7 +513,7 @@ mod tests {
             call("grep -rn sluice src"),
             output(true, "Error: Command failed with exit code 1"),
         ];
-        let facts = read(&parts, &|| false, &mut EntryLimits::default());
+        let facts = read(&parts, &mut EntryLimits::default());
         assert_eq!(facts.len(), 1, "{facts:?}");
         assert!(
             matches!(&facts[0], Fact::Action(action) if action.line() == "ran `grep -rn sluice src` → found nothing"),
@@ -541,7 +534,7 @@ mod tests {
                 failed: false,
                 text: report.clone().into(),
             };
-            read(&[output], &|| false, &mut EntryLimits::default())
+            read(&[output], &mut EntryLimits::default())
         };
         for agent in ["Task", "TaskOutput", "dispatch_agent"] {
             assert!(
@@ -558,7 +551,7 @@ mod tests {
     fn of_a_trace_what_it_leads_to_is_the_error() {
         let errors = |text: &str| {
             let parts = [output(true, text)];
-            let facts = read(&parts, &|| false, &mut EntryLimits::default());
+            let facts = read(&parts, &mut EntryLimits::default());
             let lines = facts.iter().filter_map(Fact::error).map(str::to_owned);
             lines.collect::<Vec<String>>()
         };
@@ -577,7 +570,7 @@ mod tests {
     fn a_pasted_text_of_the_user_has_only_lines_that_begin_like_errors() {
         let text = "Use these colours:\nred is #c66\ntool error bg is #3c2828\nblue is #66c\nerror c66\nKeyError: 'grey'\nI get this error there.\nIt failed.\nAn error it was.\n";
         let parts = [Part::User(text.into())];
-        let facts = read(&parts, &|| false, &mut EntryLimits::default());
+        let facts = read(&parts, &mut EntryLimits::default());
         let errors: Vec<&str> = facts.iter().filter_map(Fact::error).collect();
         assert_eq!(errors, ["KeyError: 'grey'"]);
     }
@@ -591,7 +584,7 @@ mod tests {
             output(false, "9 m"),
             output(false, "07:14"),
         ];
-        let facts = read(&parts, &|| false, &mut EntryLimits::default());
+        let facts = read(&parts, &mut EntryLimits::default());
         let actions: Vec<String> = facts
             .iter()
             .filter_map(|fact| match fact {

@@ -120,20 +120,11 @@ pub struct Notes {
 impl Notes {
     /// Reads the next unit.
     pub fn read(&mut self, parts: &[Part<'_>]) {
-        self.read_until(&|| false, parts);
-    }
-
-    /// Reads the next unit until `stop` returns true, which is asked for each part, line and sentence. After
-    /// a stop the unit is incomplete, so nothing should be written.
-    pub fn read_until(&mut self, stop: &dyn Fn() -> bool, parts: &[Part<'_>]) {
         let mut parts = authors::separate_programs(parts);
         // Nothing that is written of them can then hold one, wherever it takes its words from.
         parts.iter_mut().for_each(Part::mask_secrets);
-        self.names.read(self.facts.len(), &parts, stop);
+        self.names.read(self.facts.len(), &parts);
         for part in &parts {
-            if stop() {
-                break;
-            }
             self.signs.read(part);
             self.is_past_unknown |= match part {
                 Part::Summary(text) => !status::is_all_unchanged(text),
@@ -141,7 +132,7 @@ impl Notes {
                 _ => false,
             };
         }
-        let facts = facts::read(&parts, stop, &mut self.entry_limits);
+        let facts = facts::read(&parts, &mut self.entry_limits);
         let is_output = |part: &Part<'_>| matches!(part, Part::Output { .. });
         if parts.iter().any(is_output)
             && let Some(line) = facts.iter().rev().find_map(Fact::error)

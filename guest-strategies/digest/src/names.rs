@@ -93,16 +93,13 @@ struct Place {
 }
 
 impl Names {
-    /// Reads a unit, until `stop` returns true. Units have to be read in their order, each once.
-    pub(crate) fn read(&mut self, unit: usize, parts: &[Part<'_>], stop: &dyn Fn() -> bool) {
+    /// Reads a unit. Units have to be read in their order, each once.
+    pub(crate) fn read(&mut self, unit: usize, parts: &[Part<'_>]) {
         self.units = self.units.max(unit + 1);
         let unit = u32::try_from(unit).unwrap_or(u32::MAX);
         let mut labels: BTreeMap<&str, usize> = BTreeMap::new();
         let mut last_label = None;
         for part in parts {
-            if stop() {
-                return;
-            }
             let (text, label, is_used) = match part {
                 Part::User(text) => (text, self.label("the user"), true),
                 Part::Program(text) => {
@@ -118,7 +115,7 @@ impl Names {
                     (text, self.label("the assistant"), !gist::is_log(text))
                 }
                 Part::Summary(text) => {
-                    self.read_summary(unit, text, stop);
+                    self.read_summary(unit, text);
                     continue;
                 }
                 // What was only thought of was not used.
@@ -172,11 +169,8 @@ impl Names {
     }
 
     /// Reads an earlier digest: names in its list of names keep their labels. The rest is read as any text.
-    fn read_summary(&mut self, unit: u32, text: &str, stop: &dyn Fn() -> bool) {
+    fn read_summary(&mut self, unit: u32, text: &str) {
         for (section, entry) in crate::section::entries(text) {
-            if stop() {
-                return;
-            }
             let (label, names) = match entry.rsplit_once(": ") {
                 Some((label, names)) if section == crate::section::Section::Names => {
                     let is_one_of_few = self.labels.len() < LABELS;
@@ -468,7 +462,7 @@ mod tests {
             // It stays as it is when the digest is read again.
             let list = format!("{}\n- {line}", section::Section::Names.heading());
             let mut again = Names::default();
-            again.read(0, &[Part::Summary(list.into())], &|| false);
+            again.read(0, &[Part::Summary(list.into())]);
             assert_eq!(again.weighed(Work::Coding).line(0, &["BX-71"]), expected);
         }
     }
@@ -513,7 +507,7 @@ mod tests {
                 true => Part::User(text.into()),
                 false => output(text),
             };
-            names.read(0, &[part], &|| false);
+            names.read(0, &[part]);
             let weighed = names.weighed(Work::Coding);
             [hash, library].map(|name| weighed.index(name).map(|index| weighed.weight(index) > 0.0))
         };
@@ -526,7 +520,7 @@ mod tests {
         let mut names = Names::default();
         for unit in 0..18 {
             let text = listing_of(unit, OF_TEXT);
-            names.read(unit, &[output(text)], &|| false);
+            names.read(unit, &[output(text)]);
         }
         let most = names.most();
         assert!(most < 18 * OF_TEXT, "{most}");
@@ -535,7 +529,7 @@ mod tests {
         let all = names.weighed(Work::Coding);
         assert_eq!(all.index("n000000"), Some(0));
         assert_eq!(all.index("n179999"), None);
-        names.read(18, &[output("n000000".to_owned())], &|| false);
+        names.read(18, &[output("n000000".to_owned())]);
         let first = &names.names[0];
         assert_eq!(first.times, 2);
         assert_eq!(first.units().collect::<Vec<_>>(), [0, 18]);
@@ -544,15 +538,15 @@ mod tests {
     #[test]
     fn of_one_text_the_first_names_are_counted_and_all_that_are_known() {
         let mut names = Names::default();
-        names.read(0, &[output("n059999".to_owned())], &|| false);
-        names.read(1, &[output(listing(0))], &|| false);
+        names.read(0, &[output("n059999".to_owned())]);
+        names.read(1, &[output(listing(0))]);
         assert_eq!(names.names.len(), 1 + OF_TEXT);
         assert_eq!(names.names[0].times, 2);
         let all = names.weighed(Work::Coding);
         assert!(all.index("n000000").is_some());
         assert_eq!(all.index("n059998"), None);
         // Whatever one text had, the next one has its own.
-        names.read(2, &[output("n059998".to_owned())], &|| false);
+        names.read(2, &[output("n059998".to_owned())]);
         assert!(names.weighed(Work::Coding).index("n059998").is_some());
     }
 
@@ -567,13 +561,13 @@ mod tests {
             lines.join("\n")
         );
         let mut names = Names::default();
-        names.read(0, &[Part::Summary(summary.into())], &|| false);
+        names.read(0, &[Part::Summary(summary.into())]);
         // Those that are too many share one.
         assert_eq!(names.labels.len(), LABELS + 1);
         assert_eq!(names.names.len(), LABELS + 10);
         for unit in 1..4 {
             let lines = listing(unit).replace(' ', "\n");
-            names.read(unit, &[Part::Summary(lines.into())], &|| false);
+            names.read(unit, &[Part::Summary(lines.into())]);
         }
         assert_eq!(names.names.len(), names.most());
     }

@@ -32,7 +32,7 @@ const INTRO: usize = MOST / 2;
 const CODE: usize = 4;
 
 /// Returns the part of a sentence that is examined for what it says. A line without a full stop is a sentence
-/// of any length, and reading can stop only between sentences.
+/// of any length.
 pub(crate) fn beginning(sentence: &str) -> &str {
     &sentence[..sentence.floor_char_boundary(LOOKED_AT)]
 }
@@ -45,36 +45,20 @@ pub(crate) fn beginning(sentence: &str) -> &str {
 /// with the list or code that follows. If the list is long, the rule is repeated before each part of it, and
 /// before each item that is a rule itself.
 pub fn each_sentence(text: &str, emit: &mut dyn FnMut(&str)) {
-    each_sentence_until(&|| false, text, emit);
-}
-
-/// Does what [`each_sentence`] does until `stop` returns true. The rest of the text, and of the current
-/// paragraph, is then left out.
-pub(crate) fn each_sentence_until(stop: &dyn Fn() -> bool, text: &str, emit: &mut dyn FnMut(&str)) {
     let text = text::dedented(text);
-    read(stop, text.trim(), None, emit);
+    read(text.trim(), None, emit);
 }
 
 /// Does the same, but puts before each rule the heading, the introduction of a list and the tag that it is
 /// below. Returns whether the sentences are all of the text: code and quotations are left out.
-pub(crate) fn each_in_context(
-    stop: &dyn Fn() -> bool,
-    text: &str,
-    emit: &mut dyn FnMut(&str),
-) -> bool {
+pub(crate) fn each_in_context(text: &str, emit: &mut dyn FnMut(&str)) -> bool {
     let text = text::dedented(text);
     let text = text.trim();
-    read(stop, text, Some(Context::of(text)), emit)
+    read(text, Some(Context::of(text)), emit)
 }
 
-fn read(
-    stop: &dyn Fn() -> bool,
-    text: &str,
-    context: Option<Context>,
-    emit: &mut dyn FnMut(&str),
-) -> bool {
+fn read(text: &str, context: Option<Context>, emit: &mut dyn FnMut(&str)) -> bool {
     let mut reader = Reader {
-        stop,
         emit,
         context,
         block: String::new(),
@@ -88,9 +72,6 @@ fn read(
         is_all: true,
     };
     for line in text.lines() {
-        if stop() {
-            return false;
-        }
         reader.read(text::clean(line).trim_end());
     }
     reader.end();
@@ -98,7 +79,6 @@ fn read(
 }
 
 struct Reader<'t> {
-    stop: &'t dyn Fn() -> bool,
     emit: &'t mut dyn FnMut(&str),
     /// Headings and tags above the current line; `None` if rules are quoted without them.
     context: Option<Context>,
@@ -314,9 +294,7 @@ impl Reader<'_> {
         if self.list.is_some() || !self.is_below(mark) {
             return String::new();
         }
-        let last = Sentences::of(&self.block, self.stop)
-            .last()
-            .unwrap_or_default();
+        let last = Sentences::of(&self.block).last().unwrap_or_default();
         if last.len() > INTRO {
             return String::new();
         }
@@ -377,9 +355,7 @@ impl Reader<'_> {
         if !has_colon && !is_item {
             return false;
         }
-        let last = Sentences::of(&self.block, self.stop)
-            .last()
-            .unwrap_or_default();
+        let last = Sentences::of(&self.block).last().unwrap_or_default();
         let last = last.trim_start();
         if last.len() > INTRO {
             return false;
@@ -394,7 +370,7 @@ impl Reader<'_> {
             return false;
         }
         let rule = format!("{above}{last}");
-        emit_sentences(&self.block[..before], self.stop, &mut |sentence| {
+        emit_sentences(&self.block[..before], &mut |sentence| {
             emit_below(&above, sentence, self.emit);
         });
         self.list = Some(List {
@@ -464,7 +440,7 @@ impl Reader<'_> {
 
     fn emit_line(&mut self, line: &str) {
         let above = self.above();
-        emit_sentences(line, self.stop, &mut |sentence| {
+        emit_sentences(line, &mut |sentence| {
             emit_below(&above, sentence, self.emit);
         });
     }
@@ -478,7 +454,7 @@ impl Reader<'_> {
             }
         } else {
             let above = self.above();
-            emit_sentences(&self.block, self.stop, &mut |sentence| {
+            emit_sentences(&self.block, &mut |sentence| {
                 emit_below(&above, sentence, self.emit);
             });
         }
@@ -509,11 +485,10 @@ pub(crate) fn last_end(text: &str, limit: usize) -> Option<usize> {
     })
 }
 
-fn emit_sentences(block: &str, stop: &dyn Fn() -> bool, emit: &mut dyn FnMut(&str)) {
-    for sentence in Sentences::of(block, stop).map(str::trim) {
+fn emit_sentences(block: &str, emit: &mut dyn FnMut(&str)) {
+    for sentence in Sentences::of(block).map(str::trim) {
         if sentence.len() > MOST {
-            let lines = sentence.lines().take_while(|_| !stop());
-            lines.for_each(&mut *emit);
+            sentence.lines().for_each(&mut *emit);
         } else if !sentence.is_empty() {
             emit(&on_one_line(sentence));
         }

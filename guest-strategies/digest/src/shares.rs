@@ -97,9 +97,6 @@ pub const MOST_DIGEST_BYTES: usize = 400_000;
 /// Share of the free bytes that `native:digest` reserves for its text while it chooses the window.
 pub const TEXT_BYTES: Share = Share::new(1, 2);
 
-/// Share of the free budget for earlier summaries that `native:digest` keeps unchanged.
-pub const KEPT_SUMMARIES: Share = Share::new(1, 5);
-
 /// A unit that does not fit ends the window if it has at most this share of the window's tokens. A larger one
 /// is skipped: it does not fit because of its size, not because of its age. In `tiered` and `tiered-model` a larger
 /// answer of the model ends the window as well, unless the text leaves tokens.
@@ -180,16 +177,6 @@ pub const MOST_COMMON_OUTPUT_BYTES: usize = 200;
 /// Fewest tokens that are planned for a model's summary. With fewer it says less than the lines that it
 /// replaces.
 pub const LEAST_SUMMARY: u32 = 64;
-
-/// Most tokens of a summary by `native:summarize`.
-pub const MOST_SUMMARY: u32 = 4_000;
-
-/// Share of the free budget for a summary by `native:summarize`, between [`LEAST_SUMMARY`] and
-/// [`MOST_SUMMARY`].
-pub const SUMMARY: Share = Share::new(1, 3);
-
-/// Bytes that `native:summarize` reserves for each token of its summary.
-pub const SUMMARY_BYTES_PER_TOKEN: usize = 4;
 
 /// Largest share of the free budget that the guests with a model reserve for a summary while they choose
 /// units.

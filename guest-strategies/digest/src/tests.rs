@@ -1,7 +1,5 @@
 //! Digests that are read and written again.
 
-use std::cell::Cell;
-
 use crate::{Costs, Coverage, Extent, Notes, Part, Work};
 
 fn count(text: &str) -> u32 {
@@ -261,54 +259,6 @@ fn a_withdrawal_and_a_new_goal_are_kept() {
         assert!(digest.contains(kept), "{kept}: {digest}");
     }
     assert!(!digest.contains("check run 20 of"), "{digest}");
-}
-
-/// How often it is asked whether to stop, where the answer is yes from the ask with this number on.
-fn asked(parts: &[Part<'_>], last: usize) -> usize {
-    let asked = Cell::new(0);
-    let stop = || {
-        asked.set(asked.get() + 1);
-        asked.get() >= last
-    };
-    Notes::default().read_until(&stop, parts);
-    asked.get()
-}
-
-#[test]
-fn reading_stops_within_a_unit_and_within_each_of_its_texts() {
-    let sentences = "Never moor at pier 5, because it is shallow. ".repeat(2_000);
-    let lines = "Never moor at pier 5.\n\n".repeat(2_000);
-    // All of it is one sentence.
-    let brackets = "(moor ".repeat(100 * 1_024);
-    let outputs: Vec<Part<'_>> = (0..2_000)
-        .map(|_| Part::Output {
-            call_id: "".into(),
-            name: "".into(),
-            failed: false,
-            text: "moored".into(),
-        })
-        .collect();
-    for (parts, least) in [
-        (vec![Part::User((&*sentences).into())], 2_000),
-        (vec![Part::User((&*lines).into())], 2_000),
-        (
-            vec![Part::Assistant {
-                text: (&*sentences).into(),
-                calls: false,
-            }],
-            2_000,
-        ),
-        (vec![Part::User((&*brackets).into())], 100),
-        (vec![Part::Summary((&*lines).into())], 2_000),
-        (outputs, 2_000),
-    ] {
-        assert!(asked(&parts, usize::MAX) >= least);
-        // Each of the few loops that it stands in asks once more.
-        for last in [1, 10, least / 2] {
-            let asked = asked(&parts, last);
-            assert!((last..last + 5).contains(&asked), "{asked} for {last}");
-        }
-    }
 }
 
 /// A digest of units of one part each, within this many tokens.

@@ -101,7 +101,7 @@ mod tests {
             text: r#"{"order": "4711002", "kind": "window_seat"}"#.into(),
         };
         let said = Part::User("What of my_ticket in src/seats.rs?".into());
-        names.read(0, &[said, output], &|| false);
+        names.read(0, &[said, output]);
         let all = ["4711002", "window_seat", "my_ticket", "src/seats.rs"];
         let worths = |work| {
             all.map(|name| {

@@ -29,7 +29,8 @@ pub struct Unit {
 
 impl Unit {
     /// Makes units of the lists that the host hands over.
-    pub(crate) fn all(figures: &Figures) -> Vec<Self> {
+    #[doc(hidden)]
+    pub fn all(figures: &Figures) -> Vec<Self> {
         let Figures {
             kinds,
             traits,

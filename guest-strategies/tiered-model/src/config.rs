@@ -1,5 +1,5 @@
+use baler_strategy_core::tiered::Work;
 use serde::Deserialize;
-use tiered_core::Work;
 
 /// The config. `config.schema.json` is its JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -19,11 +19,11 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        let tiered_core::Config {
+        let baler_strategy_core::tiered::Config {
             recent,
             work,
             min_tokens,
-        } = tiered_core::Config::default();
+        } = baler_strategy_core::tiered::Config::default();
         Self {
             recent,
             work,
@@ -52,8 +52,8 @@ impl Config {
     }
 
     /// Returns the part of the config that `tiered` has as well.
-    pub(crate) const fn tiers(&self) -> tiered_core::Config {
-        tiered_core::Config {
+    pub(crate) const fn tiers(&self) -> baler_strategy_core::tiered::Config {
+        baler_strategy_core::tiered::Config {
             recent: self.recent,
             work: self.work,
             min_tokens: self.min_tokens,

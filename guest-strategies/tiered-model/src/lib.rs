@@ -12,8 +12,8 @@ mod tests;
 
 use baler_strategy::{Conversation, Failure, Limits, Report, Situation, Strategy, Value};
 
+pub use baler_strategy_core::tiered::Work;
 pub use config::Config;
-pub use tiered_core::Work;
 
 use story::StoryWriter;
 
@@ -54,7 +54,7 @@ impl Strategy for TieredModel {
         "input-tokens",
         "output-tokens",
     ];
-    const LIMITS: Limits = summarize_core::LIMITS;
+    const LIMITS: Limits = baler_strategy_core::summary::LIMITS;
 
     fn check(config: &Config) -> Result<(), String> {
         config.check()
@@ -66,10 +66,12 @@ impl Strategy for TieredModel {
         config: &Config,
     ) -> Result<Report, Failure> {
         let mut writer = StoryWriter::new(conversation, situation, config);
-        let chosen =
-            tiered_core::choose(conversation, situation, &config.tiers(), &mut |removed| {
-                writer.write(removed)
-            })?;
+        let chosen = baler_strategy_core::tiered::choose(
+            conversation,
+            situation,
+            &config.tiers(),
+            &mut |removed| writer.write(removed),
+        )?;
         let summary = match writer.was_wanted() {
             _ if chosen.is_summarised => "written",
             true => "none",

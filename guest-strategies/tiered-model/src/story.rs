@@ -1,8 +1,8 @@
 //! Asks the model to describe removed units.
 
 use baler_strategy::{Conversation, Failure, Report, Situation};
-use summarize_core::{Form, ModelUsage, Question, Summary};
-use tiered_core::{RemovedUnits, Story, without_lists};
+use baler_strategy_core::summary::{Form, ModelUsage, Question, Summary};
+use baler_strategy_core::tiered::{RemovedUnits, Story, without_lists};
 
 use crate::config::Config;
 
@@ -41,15 +41,19 @@ impl<'a> StoryWriter<'a> {
         let so_far = self.so_far(&removed.earlier);
         let question = Question {
             instruction: self.config.prompt(),
-            wishes: summarize_core::wishes(self.situation),
+            wishes: baler_strategy_core::summary::wishes(self.situation),
             so_far: so_far.as_deref(),
             form: Form::Tagged,
             max_output_tokens: longest,
             max_tokens: removed.max_summary_tokens.min(longest),
         };
-        let shown = summarize_core::with_messages_between(self.conversation, &removed.units);
-        let (summary, usage) =
-            summarize_core::summarize_with_usage(self.conversation, &shown, &question);
+        let shown =
+            baler_strategy_core::summary::with_messages_between(self.conversation, &removed.units);
+        let (summary, usage) = baler_strategy_core::summary::summarize_with_usage(
+            self.conversation,
+            &shown,
+            &question,
+        );
         self.usage = usage;
         match summary {
             Ok(summary) => {
@@ -73,7 +77,9 @@ impl<'a> StoryWriter<'a> {
     fn so_far(&self, earlier: &[usize]) -> Option<String> {
         let texts: Vec<String> = earlier
             .iter()
-            .filter_map(|unit| summarize_core::earlier_summaries(self.conversation, &[*unit], ""))
+            .filter_map(|unit| {
+                baler_strategy_core::summary::earlier_summaries(self.conversation, &[*unit], "")
+            })
             .map(|text| without_lists(&text))
             .filter(|text| !text.is_empty())
             .collect();

@@ -8,7 +8,7 @@ mod story;
 
 use baler_strategy::testing::{Recording, ScriptedModel, TestRun, call, failed, run};
 use baler_strategy::{Piece, Value};
-use summarize_core::testing::{self, with_answer};
+use baler_strategy_core::summary::testing::{self, with_answer};
 
 use crate::TieredModel;
 

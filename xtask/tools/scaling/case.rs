@@ -4,9 +4,7 @@ use baler_generated::Kind;
 use baler_host::Pins;
 
 use crate::dimensions::{self, Dimension, calls, texts};
-use crate::logs;
 use crate::plans;
-use crate::receipts;
 use crate::stage::Stage;
 
 /// The kind of a dimension's documents.
@@ -25,10 +23,7 @@ pub(crate) enum State {
 pub(crate) struct Input {
     /// The request body up to the first message.
     pub(crate) before: String,
-    /// Messages, or the lines of a log.
     pub(crate) messages: Vec<String>,
-    between: &'static str,
-    after: &'static str,
     pub(crate) pins: Pins,
     /// What a strategy of somewhere else answers, where that is what grows.
     pub(crate) answer: String,
@@ -51,20 +46,6 @@ impl Input {
         Self {
             before: format!("{{{more}{head}"),
             messages,
-            between: ",",
-            after: "]}",
-            pins: Pins::FirstUser,
-            answer: String::new(),
-        }
-    }
-
-    /// The log of a session.
-    pub(crate) fn log(lines: Vec<String>) -> Self {
-        Self {
-            before: String::new(),
-            messages: lines,
-            between: "\n",
-            after: "\n",
             pins: Pins::FirstUser,
             answer: String::new(),
         }
@@ -76,14 +57,14 @@ impl Input {
     }
 
     pub(crate) fn document(&self) -> String {
-        let messages = self.messages.join(self.between);
-        [&self.before, messages.as_str(), self.after].concat()
+        let messages = self.messages.join(",");
+        [&self.before, messages.as_str(), "]}"].concat()
     }
 
     /// The document with its first message alone.
     pub(crate) fn beginning(&self) -> String {
         let first = self.messages.first().map_or("", String::as_str);
-        [&self.before, first, self.after].concat()
+        [&self.before, first, "]}"].concat()
     }
 }
 
@@ -91,8 +72,6 @@ impl Input {
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) dimension: &'static str,
-    /// The format, or the program whose log it is.
-    pub(crate) kind: &'static str,
     pub(crate) stage: Stage,
     /// The kind of the documents.
     #[cfg_attr(
@@ -100,13 +79,8 @@ pub(crate) struct Line {
         expect(dead_code, reason = "tests hold it against the documents")
     )]
     pub(crate) state: State,
-    make: Make,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Make {
-    Request(fn(Kind, usize) -> Input, Kind),
-    Log(fn(usize) -> Input),
+    pub(crate) wire: Kind,
+    make: fn(Kind, usize) -> Input,
 }
 
 /// Dimensions that strategies, appending and archives are measured in where not all are: what they
@@ -137,23 +111,24 @@ impl Line {
             | Stage::ArchiveInFolder
             | Stage::Live
             | Stage::Retrieve
-            | Stage::Plan
-            | Stage::Report => true,
+            | Stage::Plan => true,
             Stage::Compact(_) | Stage::Append | Stage::Archive | Stage::Undo => {
-                matches!(self.make, Make::Request(..)) && OF_STRATEGIES.contains(&self.dimension)
+                OF_STRATEGIES.contains(&self.dimension)
             }
         }
     }
 
     pub(crate) fn label(&self) -> String {
-        format!("{:<26} {:<17} {}", self.dimension, self.kind, self.stage)
+        format!(
+            "{:<26} {:<17} {}",
+            self.dimension,
+            self.wire.name(),
+            self.stage
+        )
     }
 
     pub(crate) fn input(&self, size: usize) -> Input {
-        match self.make {
-            Make::Request(make, wire) => make(wire, size),
-            Make::Log(make) => make(size),
-        }
+        (self.make)(self.wire, size)
     }
 }
 
@@ -168,56 +143,36 @@ pub(crate) fn lines() -> Vec<Line> {
             make,
         } = dimension;
         for wire in wires {
-            for stage in stages(state, true) {
+            for stage in stages(state) {
                 lines.push(Line {
                     dimension: name,
-                    kind: wire.name(),
                     stage,
                     state,
-                    make: Make::Request(make, *wire),
+                    wire: *wire,
+                    make,
                 });
             }
-        }
-    }
-    for (kind, name, make) in logs::all() {
-        for stage in stages(State::Valid, false) {
-            lines.push(Line {
-                dimension: name,
-                kind,
-                stage,
-                state: State::Odd,
-                make: Make::Log(make),
-            });
         }
     }
     for &(name, wires, make) in plans::ALL_PLANNED {
         for wire in wires {
             lines.push(Line {
                 dimension: name,
-                kind: wire.name(),
                 stage: Stage::Plan,
                 state: State::Valid,
-                make: Make::Request(make, *wire),
+                wire: *wire,
+                make,
             });
         }
-    }
-    for &(name, make) in receipts::ALL_WRITTEN {
-        lines.push(Line {
-            dimension: name,
-            kind: "receipt",
-            stage: Stage::Report,
-            state: State::Odd,
-            make: Make::Log(make),
-        });
     }
     for stage in [Stage::Live, Stage::Retrieve] {
         for wire in Kind::ALL {
             lines.push(Line {
                 dimension: "a life",
-                kind: wire.name(),
                 stage,
                 state: State::Valid,
-                make: Make::Request(dimensions::messages::steps, wire),
+                wire,
+                make: dimensions::messages::steps,
             });
         }
     }
@@ -225,33 +180,29 @@ pub(crate) fn lines() -> Vec<Line> {
     for wire in Kind::ALL {
         lines.push(Line {
             dimension: calls::UNSEEN_OUTPUTS,
-            kind: wire.name(),
             stage: Stage::ArchiveInFolder,
             state: State::Valid,
-            make: Make::Request(calls::unseen_outputs, wire),
+            wire,
+            make: calls::unseen_outputs,
         });
     }
     lines
 }
 
 /// What is done with documents of a dimension.
-fn stages(state: State, is_request: bool) -> Vec<Stage> {
+fn stages(state: State) -> Vec<Stage> {
     let mut stages = vec![Stage::Read, Stage::Validate];
     match state {
         State::Broken => stages.push(Stage::Repair),
         State::Valid => {
             stages.extend(Stage::STRATEGIES.map(Stage::Compact));
-            if is_request {
-                stages.extend([Stage::Append, Stage::Archive, Stage::Undo]);
-            }
+            stages.extend([Stage::Append, Stage::Archive, Stage::Undo]);
         }
         State::Odd => {
             stages.push(Stage::Repair);
             stages.push(Stage::Compact("native:truncate"));
             stages.push(Stage::Compact("native:digest"));
-            if is_request {
-                stages.push(Stage::Append);
-            }
+            stages.push(Stage::Append);
         }
     }
     stages

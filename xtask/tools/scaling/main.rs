@@ -1,5 +1,5 @@
-//! How the host's own work grows with what it is given: in every dimension that a document, a log,
-//! a plan or a receipt can grow in, for every format and every stage. Nothing may grow worse than
+//! How the host's own work grows with what it is given: in every dimension that a request or a plan can
+//! grow in, for every format and every stage. Nothing may grow worse than
 //! n log n: no timeout reaches the host's own loops.
 //!
 //! ```sh
@@ -40,9 +40,7 @@ mod arguments;
 mod case;
 mod wire;
 mod dimensions;
-mod logs;
 mod plans;
-mod receipts;
 mod stage;
 mod measure;
 mod memory;

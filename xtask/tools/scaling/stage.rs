@@ -1,10 +1,9 @@
 //! The stages that process a document, and how long the host takes for them.
 
 mod life;
-mod report;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -42,8 +41,6 @@ pub(crate) enum Stage {
     Retrieve,
     /// Checking and carrying out a plan that a strategy of somewhere else gives.
     Plan,
-    /// `baler report` of a receipt.
-    Report,
 }
 
 impl Stage {
@@ -70,7 +67,6 @@ impl fmt::Display for Stage {
             Self::Live => "live",
             Self::Retrieve => "recall",
             Self::Plan => "plan",
-            Self::Report => "report",
         })
     }
 }
@@ -111,7 +107,6 @@ pub(crate) struct Bench {
     runtime: Runtime,
     host: Arc<Host>,
     chain: Vec<Strategy>,
-    folder: PathBuf,
 }
 
 impl Bench {
@@ -130,7 +125,6 @@ impl Bench {
             runtime,
             host: Arc::new(host),
             chain,
-            folder: state.to_owned(),
         })
     }
 
@@ -148,7 +142,6 @@ impl Bench {
             Stage::Retrieve => self.retrieve_tool(input),
             Stage::Plan => self.plan(input),
             Stage::Live => life::live(&self.runtime, &self.host, &self.chain, input),
-            Stage::Report => report::report(&self.folder, input),
         }
     }
 

@@ -20,7 +20,7 @@ impl Told {
     pub(crate) fn of(line: &Line, ran: &Ran) -> Self {
         Self {
             stage: line.stage.to_string(),
-            kind: line.kind,
+            kind: line.wire.name(),
             dimension: line.dimension,
             exponent: ran.fit().map(|fit| fit.worst()),
             is_stopped: ran.stopped.is_some(),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use baler_generated::Kind;
-use baler_host::{Budget, Host, Request, Strategy, conversation::session_logs::LogKind};
+use baler_host::{Budget, Host, Request, Strategy};
 
 use crate::arguments::Arguments;
 use crate::case::{self, OF_STRATEGIES, State};
@@ -50,20 +50,9 @@ fn every_dimension_makes_documents_that_are_what_its_row_says() {
 }
 
 #[test]
-fn logs_are_found_out_to_be_those_of_their_programs() {
-    for line in case::lines() {
-        let Some(name) = line.kind.strip_prefix("log: ") else {
-            continue;
-        };
-        let found = LogKind::of(&line.input(64).document());
-        assert_eq!(found.map(LogKind::name), Some(name), "{}", line.label());
-    }
-}
-
-#[test]
 fn documents_grow_with_their_size() {
     for line in case::lines() {
-        if !matches!(line.stage, Stage::Read | Stage::Plan | Stage::Report) {
+        if !matches!(line.stage, Stage::Read | Stage::Plan) {
             continue;
         }
         let [small, large] = [64, 1_024].map(|size| line.input(size));
@@ -80,16 +69,11 @@ fn documents_grow_with_their_size() {
 fn the_lines_of_nothing_said_leave_out_no_dimension_of_any_format() {
     let lines = case::lines();
     // A dimension has lines of the first stage, of its plans or receipts alone, or of a life.
-    let is_first = |stage| {
-        matches!(
-            stage,
-            Stage::Read | Stage::Plan | Stage::Report | Stage::Live
-        )
-    };
+    let is_first = |stage| matches!(stage, Stage::Read | Stage::Plan | Stage::Live);
     let there: HashSet<(&str, &str)> = lines
         .iter()
         .filter(|line| line.is_chosen() && is_first(line.stage))
-        .map(|line| (line.dimension, line.kind))
+        .map(|line| (line.dimension, line.wire.name()))
         .collect();
     let whole = [
         Stage::Read,
@@ -99,7 +83,10 @@ fn the_lines_of_nothing_said_leave_out_no_dimension_of_any_format() {
     ];
     for line in &lines {
         let label = line.label();
-        assert!(there.contains(&(line.dimension, line.kind)), "{label}");
+        assert!(
+            there.contains(&(line.dimension, line.wire.name())),
+            "{label}"
+        );
         assert!(line.is_chosen() || !whole.contains(&line.stage), "{label}");
     }
     for name in OF_STRATEGIES {

@@ -24,11 +24,11 @@ const EXPLANATION: usize = 300;
 const THOUGHT: usize = 8_000;
 
 /// Reads what the model thought: what it found out, or else what it thought about.
-pub(super) fn read_thought(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
+pub(super) fn read_thought(text: &str, facts: &mut Vec<Fact>) {
     // What it came to stands at its end.
     let end = text.ceil_char_boundary(text.len().saturating_sub(THOUGHT));
     let text = &text[end..];
-    let found = decisions::last_lines(text, stop);
+    let found = decisions::last_lines(text);
     if found.is_empty() {
         facts.extend(gist_of(text).map(Fact::Thought));
     }
@@ -47,9 +47,9 @@ fn gist_of(thought: &str) -> Option<String> {
 }
 
 /// Reads a text of the model, which `calls` tools with it or not: decisions, open points, and what it says.
-pub(super) fn read(text: &str, calls: bool, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
+pub(super) fn read(text: &str, calls: bool, facts: &mut Vec<Fact>) {
     let text = without_label(text);
-    facts.extend(decisions::lines(text, stop).into_iter().map(Fact::Decision));
+    facts.extend(decisions::lines(text).into_iter().map(Fact::Decision));
     // The call says what the model is about to do.
     if calls && text.trim().len() <= EXPLANATION {
         let first = text.lines().map(str::trim).find(|line| line.len() > 1);

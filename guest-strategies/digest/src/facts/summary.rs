@@ -10,26 +10,18 @@ use crate::section::{EntryLimits, Section, entries};
 use crate::{errors, rules, status, text};
 
 /// Reads an earlier summary. Its entries continue in the same sections.
-pub(super) fn read(
-    text: &str,
-    stop: &dyn Fn() -> bool,
-    entry_limits: &mut EntryLimits,
-    facts: &mut Vec<Fact>,
-) {
+pub(super) fn read(text: &str, entry_limits: &mut EntryLimits, facts: &mut Vec<Fact>) {
     let mut tasks = Vec::new();
     let mut rules_left = RULES_OF_MESSAGE;
     entry_limits.begin();
     for (section, entry) in entries(text) {
-        if stop() {
-            break;
-        }
         // Names are no facts, and do not count.
         if section == Section::Names || !entry_limits.admit(section) {
             continue;
         }
         match section {
             Section::Requests => {
-                super::each_rule(&entry, stop, &mut |rule| {
+                super::each_rule(&entry, &mut |rule| {
                     // A sentence that was cut may say something else than the whole.
                     let whole = rule
                         .filter(|rule| !matches!(rule, Fact::Rule(_, text) if text.ends_with('…')));
@@ -52,7 +44,7 @@ pub(super) fn read(
             Section::Remarks => {
                 facts.push(Fact::Rule(Strength::Remark, text::line(&entry, RULE)));
             }
-            Section::Told => super::read_request(&entry, stop, facts),
+            Section::Told => super::read_request(&entry, facts),
             // It is made anew.
             Section::Done if status::is_status(&entry) => {}
             Section::Done => {

@@ -196,9 +196,7 @@ mod tests {
 
     fn sentences(text: &str) -> Vec<String> {
         let mut found = Vec::new();
-        each_in_context(&|| false, text, &mut |sentence| {
-            found.push(sentence.to_owned())
-        });
+        each_in_context(text, &mut |sentence| found.push(sentence.to_owned()));
         found
     }
 
@@ -361,9 +359,7 @@ mod tests {
     fn code_and_quotations_are_left_out() {
         let quoted = "Never push.\n```sh\nalways push\n```\n~~~\nalways\n~~~\n> You must push.\n>\n> Always.\nSign only once.";
         let mut found = Vec::new();
-        let is_all = each_in_context(&|| false, quoted, &mut |sentence| {
-            found.push(sentence.to_owned())
-        });
+        let is_all = each_in_context(quoted, &mut |sentence| found.push(sentence.to_owned()));
         assert_eq!(found, ["Never push.", "Sign only once."]);
         assert!(!is_all);
         // What a rule speaks of stays with it.

@@ -14,9 +14,6 @@ const FAR: usize = 400;
 /// Number of opening signs before a closing one that are compared with it.
 const NESTED: usize = 8;
 
-/// Number of signs after which `stop` is asked again, while brackets and quotes are searched.
-const LOOK: usize = 1_024;
-
 /// Most letters of a word that counts as an abbreviation before a number: `max. 3`, `Art. 5`.
 const SHORT: usize = 4;
 
@@ -58,10 +55,9 @@ const SHORT_FORMS: [&str; 51] = [
 /// Abbreviations that in another case are words that may end a sentence.
 const SHORT_NAMES: [&str; 4] = ["Fa", "Fr", "Hr", "Co"];
 
-/// Iterates the sentences of a paragraph, unchanged, until `stop` returns true.
+/// Iterates the sentences of a paragraph, unchanged.
 pub(super) struct Sentences<'a> {
     text: &'a str,
-    stop: &'a dyn Fn() -> bool,
     /// Start of the next sentence.
     at: usize,
     /// Ranges in brackets or quotes.
@@ -69,12 +65,11 @@ pub(super) struct Sentences<'a> {
 }
 
 impl<'a> Sentences<'a> {
-    pub(super) fn of(text: &'a str, stop: &'a dyn Fn() -> bool) -> Self {
+    pub(super) fn of(text: &'a str) -> Self {
         Self {
             text,
-            stop,
             at: 0,
-            enclosed: enclosed(text, stop),
+            enclosed: enclosed(text),
         }
     }
 
@@ -91,7 +86,7 @@ impl<'a> Iterator for Sentences<'a> {
     fn next(&mut self) -> Option<&'a str> {
         let text = self.text;
         let rest = &text[self.at..];
-        if rest.is_empty() || (self.stop)() {
+        if rest.is_empty() {
             return None;
         }
         let end = rest
@@ -109,19 +104,14 @@ pub(super) const fn is_unspaced_end(sign: char) -> bool {
 }
 
 /// Returns the ranges in brackets or quotes, in order, without those within others.
-fn enclosed(text: &str, stop: &dyn Fn() -> bool) -> Vec<Range<usize>> {
+fn enclosed(text: &str) -> Vec<Range<usize>> {
     let mut enclosed: Vec<Range<usize>> = Vec::new();
     let mut open: Vec<(usize, char)> = Vec::new();
     let mut next = ' ';
-    let mut signs = 0_usize;
     for (at, sign) in text.char_indices() {
         let before = std::mem::replace(&mut next, sign);
         if sign.is_alphanumeric() || sign.is_whitespace() {
             continue;
-        }
-        signs += 1;
-        if signs.is_multiple_of(LOOK) && stop() {
-            break;
         }
         // Whether a straight quote opens or closes shows in what precedes it.
         let is_straight = matches!(sign, '"' | '`');
@@ -208,7 +198,7 @@ mod tests {
     use super::{FAR, Sentences};
 
     fn sentences(text: &str) -> Vec<&str> {
-        Sentences::of(text, &|| false).map(str::trim).collect()
+        Sentences::of(text).map(str::trim).collect()
     }
 
     #[test]

@@ -27,9 +27,7 @@ fn each_share_rounds_as_the_written_fraction() {
         for share in [LARGE_UNIT, STORY, TEXT_BYTES, LEAST_OF_LENGTH] {
             assert_eq!(share.of(n), n / 2, "{n}");
         }
-        for share in [SUMMARY, SHORTENED] {
-            assert_eq!(share.of(n), n / 3, "{n}");
-        }
+        assert_eq!(SHORTENED.of(n), n / 3, "{n}");
         for share in [MEASURED_TEXT, RESERVED_SUMMARY, BEFORE_SIGN, NEWEST_OF_CHAT] {
             assert_eq!(share.of(n), n / 4, "{n}");
         }
@@ -42,7 +40,6 @@ fn each_share_rounds_as_the_written_fraction() {
         }
         assert_eq!(POSSIBLE_ERROR.of(n), n / 8, "{n}");
         assert_eq!(UNUSED.of(n), n / 4 * 3, "{n}");
-        assert_eq!(KEPT_SUMMARIES.of(n), n / 5, "{n}");
         assert_eq!(EXCERPT_MARGIN.of(n), n / 20, "{n}");
     }
 }

@@ -1,26 +1,48 @@
 //! Native strategies: trusted code in the host itself, which runs if no other strategy makes a result.
+//!
+//! `native:digest` and `native:summarize` are the strategies `tiered` and `summarize`, compiled into the host.
+//! `native:truncate` is what is left if these fail: it reads no text, and cannot fail.
 
-mod digest;
-mod free_budget;
-mod summarize;
+#[expect(
+    clippy::duplicate_mod,
+    dead_code,
+    reason = "compiled for the SDK's types, and a native strategy is never asked for all that a component is"
+)]
+#[path = "../sandbox/convert.rs"]
+mod convert;
+mod guest;
+mod model;
+#[cfg(test)]
+mod tests;
 mod truncate;
 
 use std::sync::Arc;
 use std::time::Instant;
 
+use baler_strategy_core as strategies;
+
 use crate::fault::DeclaredFailure;
-use crate::plan::Plan;
-use crate::report::Report;
+use crate::limits::Limits;
+use crate::report::{Answer, Introspection, Report};
 use crate::runner::{Call, CallFailure, Runner, Running, Terms};
 use crate::situation::Situation;
 
-/// `native:digest`: keeps the newest part and replaces the rest by a structured summary.
+/// The types of the contract as the SDK generates them.
+mod contract {
+    pub(super) use baler_strategy::bindings::baler::compaction::{history, model};
+    pub(super) use baler_strategy::bindings::exports::baler::compaction::strategy;
+}
+
+/// `native:digest`: keeps the newest part, cuts old outputs, and replaces the rest by a structured summary.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Digest;
 
 /// `native:truncate`: keeps the newest turns that fit.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Truncate;
 
-/// `native:summarize`: keeps the newest messages; the model of its grant summarizes the rest.
+/// `native:summarize`: keeps the newest part; the model of its grant summarizes the rest.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Summarize;
 
 impl Runner for Digest {
@@ -30,14 +52,26 @@ impl Runner for Digest {
 
     fn compact<'a>(
         &'a self,
-        _terms: Terms<'a>,
+        terms: Terms<'a>,
         situation: &'a Arc<Situation>,
     ) -> Running<'a, Call<Report>> {
         Box::pin(async move {
             let start = Instant::now();
-            Call::of(start, Ok(digest::digest(situation)))
+            Call::of(start, Ok(digest(situation, terms.name)))
         })
     }
+
+    fn declared(&self, _limits: Limits) -> Running<'_, Option<Introspection>> {
+        Box::pin(std::future::ready(guest::declared::<strategies::Tiered>()))
+    }
+}
+
+/// Returns the digest's plan, or the one of `native:truncate` where it has none: a chain ends with a strategy that declines.
+fn digest(situation: &Situation, name: &str) -> Report {
+    guest::compact::<strategies::Tiered>(situation, name, None)
+        .ok()
+        .filter(|report| matches!(report.answer, Answer::Compacted(_)))
+        .unwrap_or_else(|| truncate::truncate(situation))
 }
 
 impl Runner for Truncate {
@@ -73,27 +107,21 @@ impl Runner for Summarize {
                 Some(grant) => {
                     let deadline =
                         baler_conversation::Deadline::moment_after(terms.limits.model_time);
-                    summarize::summarize(situation, grant, deadline).await
+                    let (lent, name) = (situation.clone(), terms.name.to_owned());
+                    model::asking(situation, grant, deadline, move |model| {
+                        guest::compact::<strategies::Summarize>(&lent, &name, Some(model))
+                    })
+                    .await
                 }
             };
-            Call::of(
-                start,
-                result.map_err(|(kind, why)| CallFailure::Declared(kind, why)),
-            )
+            let failed = |(kind, why)| CallFailure::Declared(kind, why);
+            Call::of(start, result.map_err(failed))
         })
     }
-}
 
-/// Makes a plan that keeps the `kept` units, with a summary in the place of the first removed unit.
-fn with_summary(kept: &[bool], text: String) -> Plan {
-    let mut plan = Plan::default();
-    let mut text = Some(text);
-    for (unit, is_kept) in kept.iter().enumerate() {
-        if *is_kept {
-            plan.keep(unit);
-        } else if let Some(text) = text.take() {
-            plan.insert_summary(text);
-        }
+    fn declared(&self, _limits: Limits) -> Running<'_, Option<Introspection>> {
+        Box::pin(std::future::ready(
+            guest::declared::<strategies::Summarize>(),
+        ))
     }
-    plan
 }

@@ -1,9 +1,8 @@
 //! `native:truncate`: keeps the newest turns that fit, without units that alone need most of the budget. It cannot fail.
 
-use baler_conversation::{Role, UnitKind};
+use baler_conversation::{Role, Unit, UnitKind};
 use baler_digest::shares::{INSERTION_BYTES, LARGE_UNIT};
 
-use super::free_budget::FreeBudget;
 use crate::plan::{Insertion, InsertionPurpose, Piece, Placement, Plan};
 use crate::report::{Answer, Metric, MetricValue, Report};
 use crate::situation::Situation;
@@ -23,7 +22,7 @@ pub(crate) fn truncate(situation: &Situation) -> Report {
         .collect();
     let note = situation.insertion_overhead + situation.conversation.tokenizer().count(NOTE);
     // Protected units have priority over the note.
-    let mut free = FreeBudget::of(situation);
+    let mut free = Free::of(situation);
     // Where the user's messages may not follow one another, the note needs the host's own on both sides.
     let fits = || {
         let left = situation.left_for_text(&kept);
@@ -65,7 +64,7 @@ fn unchanged() -> Report {
 
 /// Keeps the newest turns that fit, or the newest steps of the newest turn if all of it does not fit. If that is due to
 /// units that alone need most of the tokens, the turn is kept without them.
-fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut free: FreeBudget) {
+fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut free: Free) {
     let units = situation.units();
     let Some(newest) = units.last().map(|unit| unit.turn) else {
         return;
@@ -182,6 +181,52 @@ fn plan(situation: &Situation, kept: &[bool], has_note: bool) -> Plan {
         }
     }
     plan
+}
+
+/// What is free beside the units that are kept: tokens, bytes and media.
+#[derive(Debug, Clone, Copy)]
+struct Free {
+    tokens: u32,
+    bytes: usize,
+    media: u32,
+}
+
+impl Free {
+    /// Returns what the protected units leave of the budget.
+    fn of(situation: &Situation) -> Self {
+        let protected: Vec<bool> = situation.protected().collect();
+        let mut free = Self {
+            tokens: situation.left_without_text(&protected),
+            bytes: situation.max_bytes_of_units(),
+            media: situation.max_media,
+        };
+        let units = situation.units().iter().enumerate();
+        for (index, unit) in units.filter(|(index, _)| protected[*index]) {
+            free.bytes = free.bytes.saturating_sub(situation.bytes_of(index));
+            free.media = free.media.saturating_sub(unit.media);
+        }
+        free
+    }
+
+    /// Subtracts what a unit needs, and returns whether it fits. If not, nothing changes.
+    const fn take(&mut self, unit: &Unit) -> bool {
+        if unit.tokens > self.tokens || unit.bytes > self.bytes || unit.media > self.media {
+            return false;
+        }
+        self.tokens -= unit.tokens;
+        self.bytes -= unit.bytes;
+        self.media -= unit.media;
+        true
+    }
+
+    /// Returns what a text of so many tokens and bytes leaves.
+    const fn without_text(self, tokens: u32, bytes: usize) -> Self {
+        Self {
+            tokens: self.tokens.saturating_sub(tokens),
+            bytes: self.bytes.saturating_sub(bytes),
+            ..self
+        }
+    }
 }
 
 #[cfg(test)]

@@ -147,14 +147,4 @@ impl Plan {
             }));
         }
     }
-
-    /// Adds a summary in the user's role, as a separate message.
-    pub(crate) fn insert_summary(&mut self, text: String) {
-        self.pieces.push(Piece::Insert(Insertion {
-            role: Role::User,
-            purpose: InsertionPurpose::Summary,
-            placement: Placement::Alone,
-            text,
-        }));
-    }
 }

@@ -1,4 +1,7 @@
 //! Converts between the host's types and the generated types of the contract.
+//!
+//! Compiled twice: wasmtime generates these types for components, the SDK for strategies that run natively. Both have the
+//! same names and fields.
 
 use baler_models::{Finish, ModelError, Question};
 
@@ -6,7 +9,7 @@ use baler_conversation::marks::Opened;
 use baler_conversation::message::{Call, Content, Media, Message, Part};
 use baler_conversation::{Conversation, Role, UnitKind};
 
-use super::bindings::v0_1::{history, model, strategy};
+use super::contract::{history, model, strategy};
 use crate::bounded::bounded;
 use crate::fault::DeclaredFailure;
 use crate::plan::{
