@@ -69,8 +69,8 @@ async fn load(host: &Host, guest: &Guest) -> Strategy {
     let bytes = std::fs::read(&guest.path).expect("reads");
     let start = Instant::now();
     let strategy = host.load(&guest.name, &bytes).await;
-    let strategy =
-        strategy.unwrap_or_else(|error| panic!("{}: {}", guest.name, error.with_causes()));
+    let strategy = strategy
+        .unwrap_or_else(|error| panic!("{}: {}", guest.name, baler_host::with_causes(&error)));
     let compiled = start.elapsed();
     let start = Instant::now();
     host.load(&guest.name, &bytes).await.expect("loads again");

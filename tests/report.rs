@@ -413,11 +413,10 @@ fn an_evaluation_becomes_charts_with_baselines_apart_and_tables_behind() {
     assert_eq!(recall.matches("class=\"mark baseline\"").count(), 2);
     assert_eq!(recall.matches("class=\"mark\"").count(), 2);
     assert!(recall.contains("0.80 (0.70–0.90)"));
-    assert!(recall.find(">mask<").expect("a row") < recall.find(">mine<").expect("a row"));
+    // The best first.
+    assert!(recall.find(">mine<").expect("a row") < recall.find(">mask<").expect("a row"));
     // Nothing was measured of these.
-    let errors = &page[page.find("Last error by budget").expect("a chart")..];
-    let errors = &errors[..errors.find("</figure>").expect("an end")];
-    assert_eq!(errors.matches("class=\"mark").count(), 0);
+    assert!(!page.contains("Last error by budget"));
     let sets = &page[page.find("By set").expect("sets")..];
     assert!(sets.contains("Recall by budget, one"));
 }
@@ -489,12 +488,8 @@ fn eval_writes_its_charts_and_the_report_reads_its_figures() {
     names.sort();
     assert_eq!(
         names,
-        [
-            "far.svg",
-            "instructions.svg",
-            "last-error.svg",
-            "recall.svg"
-        ]
+        // No error is in the corpus.
+        ["far.svg", "instructions.svg", "recall.svg"]
     );
     let chart = bench.read("charts/recall.svg");
     assert!(chart.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));

@@ -464,22 +464,38 @@ fn example_request() -> (String, String) {
 }
 
 #[test]
-fn server_stores_nothing_of_its_clients_by_default() {
+fn server_archives_what_it_removes_unless_that_is_turned_off() {
     let folder = TempDir::new().expect("a folder");
     let (document, asked) = example_request();
-    let plain = Serving::start(&folder, &[], None).post("/v1/compact", &asked);
+    let plain = Serving::start(&folder, &["--archive", "off"], None).post("/v1/compact", &asked);
     assert!(plain.contains("\"undo\":null"), "{plain}");
     assert!(!folder.path().join("state/archive").exists());
 
-    let keeping = Serving::start(&folder, &["--archive", "bales"], None);
-    let kept = keeping.post("/v1/compact", &asked);
-    let (_, body) = kept.split_once("\r\n\r\n").unwrap_or(("", &kept));
-    let told: Value = serde_json::from_str(body).expect("JSON");
-    let receipt = folder.path().join("receipt.json");
-    std::fs::write(&receipt, told["receipt"].to_string()).expect("writes");
-    let (code, back, words) = run(&folder, &["undo", "receipt.json", "--archive", "bales"]);
-    assert_eq!(code, 0, "{words}");
-    assert_eq!(back.trim(), document.trim());
+    for archive in [&[][..], &["--archive", "bales"]] {
+        let kept = Serving::start(&folder, archive, None).post("/v1/compact", &asked);
+        let (_, body) = kept.split_once("\r\n\r\n").unwrap_or(("", &kept));
+        let told: Value = serde_json::from_str(body).expect("JSON");
+        let receipt = folder.path().join("receipt.json");
+        std::fs::write(&receipt, told["receipt"].to_string()).expect("writes");
+        let (code, back, words) = run(&folder, &[&["undo", "receipt.json"], archive].concat());
+        assert_eq!(code, 0, "{words}");
+        assert_eq!(back.trim(), document.trim());
+    }
+}
+
+/// Also where no option names it.
+#[test]
+fn clients_can_name_the_strategies_of_the_list() {
+    let folder = TempDir::new().expect("a folder");
+    let wasm = baler_strategies::by_name("sliding-window").expect("it ships");
+    std::fs::write(folder.path().join("window.wasm"), wasm.wasm).expect("writes");
+    let list = "[strategies.window]\nsource = { path = 'window.wasm' }\n";
+    std::fs::write(folder.path().join("baler.toml"), list).expect("writes");
+    let (document, _) = example_request();
+    let asked =
+        format!("{{\"conversation\": {document}, \"budget\": \"50%\", \"strategy\": \"window\"}}");
+    let answer = Serving::start(&folder, &[], None).post("/v1/compact", &asked);
+    assert!(answer.contains("\"strategy\":\"window\""), "{answer}");
 }
 
 #[test]

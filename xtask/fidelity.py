@@ -37,7 +37,7 @@ FIGURES = [
 
 # By which weights were set, and who is shown beside these sets and all others.
 TUNED_BY = ["claude-code-entire", "codex-rollouts", "mini-swe-agent", "tau-bench"]
-SHOWN_BY_WEIGHTS = ["tiered", "native:digest", "keep-last", "mask"]
+SHOWN_BY_WEIGHTS = ["tiered", "keep-last", "mask"]
 
 # What is wanted of `tiered`, by budget in thousandths, beside twice the far recall of keep-last.
 WANTED = {
@@ -45,7 +45,7 @@ WANTED = {
     "instructions": {250: 0.95},
     "last-error": {50: 0.9, 100: 0.9, 250: 0.9, 500: 0.9},
 }
-# What is wanted of `native:digest` at recorded compactions.
+# What is wanted of `tiered` at recorded compactions.
 WANTED_AT_SUMMARIES = {"recall": 0.60, "far": 0.45, "instructions": 0.95, "last-error": 0.9}
 
 
@@ -293,10 +293,10 @@ def not_reached(evaluation, at_summaries):
                 f"- `tiered` at {percent(budget)}: far {plain(far)}, where keep-last has {plain(last)}"
             )
     for figure, wanted in WANTED_AT_SUMMARIES.items():
-        missing = misses(figure, at_summaries.figure(0, "native:digest", figure), wanted)
+        missing = misses(figure, at_summaries.figure(0, "tiered", figure), wanted)
         if missing:
             missed.append(
-                f"- `native:digest` at recorded compactions: {missing}, wanted {wanted:.2f}"
+                f"- `tiered` at recorded compactions: {missing}, wanted {wanted:.2f}"
             )
     return "Not reached, beside the sets in bold:\n\n" + ("\n".join(missed) or "- nothing")
 
@@ -361,7 +361,7 @@ def unseen(before, after):
     figures = ["recall", "far", "instructions", "last-error"]
     rows = []
     for kind, is_of_kind in KINDS:
-        for strategy in ("tiered", "native:digest"):
+        for strategy in ("tiered",):
             for budget in after.budgets:
                 known = {
                     (result["set"], result["id"], row["cut"], row["room"]): row

@@ -118,7 +118,7 @@ fn check_place(named: &str) -> Result<(), Failure> {
         )
     } else if named.eq_ignore_ascii_case("off") {
         anyhow!(
-            "`{named}` is no place for an archive; expected a folder or a URL, or for `baler compact` the word `off` in lower case (a folder of that name is `./{named}`)"
+            "`{named}` is no place for an archive; expected a folder or a URL, or the word `off` in lower case (a folder of that name is `./{named}`)"
         )
     } else {
         match mistyped(named) {

@@ -132,7 +132,8 @@ fn find_with(named: &str, tokens: &Tokens, project: Option<&Project>) -> Result<
         Some((project, listed))
     }) {
         let wasm = listed.read(project, EngineLimits::default().component_bytes);
-        let wasm = wasm.map_err(|error| Failure::wrong_use(anyhow!("{}", error.with_causes())))?;
+        let wasm = wasm
+            .map_err(|error| Failure::wrong_use(anyhow!("{}", baler_host::with_causes(&error))))?;
         return Ok(Source::Component {
             shown: named.to_owned(),
             name: named.to_owned(),
@@ -338,7 +339,7 @@ pub(crate) async fn configured(
         .await
         .map_err(|error| {
             // The error quotes the strategy's schema, which is untrusted.
-            let told = cleaned(&error.with_causes());
+            let told = cleaned(&baler_host::with_causes(&error));
             Failure::wrong_use(anyhow!("{told}")).with_more(format!(
                 "\n\n`baler introspect {}` shows what it takes.",
                 figures::shortened(source.named())
@@ -366,7 +367,7 @@ fn cannot_use(shown: &str, error: LoadError) -> Failure {
     let told = anyhow!(
         "cannot use `{}`: {}{hint}",
         cleaned(shown),
-        cleaned(&error.with_causes())
+        cleaned(&baler_host::with_causes(&error))
     );
     if is_ours {
         told.into()

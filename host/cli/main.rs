@@ -23,8 +23,6 @@ mod visible;
 mod whole_file;
 mod access;
 mod links;
-mod unfinished;
-mod turn;
 mod progress;
 mod strip;
 mod receipt;

@@ -7,7 +7,10 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use baler_host::{
     Compaction, Conversation,
-    conversation::{Unit, UnitKind},
+    conversation::{
+        Unit, UnitKind,
+        message::{Content, Message},
+    },
     receipt::UnitOutcome,
 };
 use serde::Serialize;
@@ -26,11 +29,21 @@ pub(crate) struct Entry {
     pub(crate) unit: Option<usize>,
     pub(crate) kind: &'static str,
     pub(crate) outcome: &'static str,
+    /// Whether it is removed, and all of its words stand in the inserted texts.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) quoted: bool,
     /// Whether the unit must not be removed.
     pub(crate) protected: bool,
     pub(crate) messages: usize,
     pub(crate) tokens_before: u32,
     pub(crate) tokens_after: u32,
+}
+
+impl Entry {
+    /// Returns the outcome as the strip shows it.
+    const fn shown(&self) -> &'static str {
+        if self.quoted { "quoted" } else { self.outcome }
+    }
 }
 
 /// Consecutive units with the same outcome, shown as one line.
@@ -51,6 +64,7 @@ const INSERTED: &str = "inserted";
 pub(crate) fn entries(before: &Conversation, compaction: &Compaction) -> Vec<Entry> {
     let changes = compaction.changes();
     let results = Results::of(before, compaction);
+    let account = account(compaction, &results);
     let mut entries: Vec<Entry> = results.inserted(None).collect();
     for (index, (unit, change)) in before.units().iter().zip(&changes.units).enumerate() {
         entries.push(Entry {
@@ -62,6 +76,7 @@ pub(crate) fn entries(before: &Conversation, compaction: &Compaction) -> Vec<Ent
                 UnitOutcome::Kept if change.is_joined => "joined",
                 UnitOutcome::Kept => "kept",
             },
+            quoted: change.outcome == UnitOutcome::Removed && is_quoted(before, index, &account),
             protected: change.is_protected,
             messages: unit.messages,
             tokens_before: unit.tokens,
@@ -70,6 +85,56 @@ pub(crate) fn entries(before: &Conversation, compaction: &Compaction) -> Vec<Ent
         entries.extend(results.inserted(Some(index)));
     }
     entries
+}
+
+/// Returns the inserted texts, each run of white space as one space.
+fn account(compaction: &Compaction, results: &Results<'_>) -> String {
+    let result = compaction.conversation();
+    let inserted = results.inserted.values().flatten();
+    let messages = inserted.flat_map(|unit| &result.all_messages()[unit.first_message..unit.end()]);
+    let texts = messages.flat_map(|message| texts_of(result, message));
+    texts.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the texts of a message, each run of white space as one space.
+fn texts_of<'a>(
+    conversation: &'a Conversation,
+    message: &'a Message,
+) -> impl Iterator<Item = String> {
+    message.parts.iter().filter_map(|part| match &part.content {
+        Content::Text(place) => {
+            let text = conversation.text(place);
+            Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
+        }
+        _ => None,
+    })
+}
+
+/// Returns whether all that a unit says stands word for word in the inserted texts.
+fn is_quoted(before: &Conversation, unit: usize, account: &str) -> bool {
+    let is_text = |message: &Message| {
+        let mut parts = message.parts.iter();
+        parts.all(|part| matches!(part.content, Content::Text(_)))
+    };
+    let messages = before.messages(unit);
+    let mut texts = messages
+        .iter()
+        .flat_map(|message| texts_of(before, message));
+    messages.iter().all(is_text) && texts.all(|text| stands_in(account, &text))
+}
+
+/// Returns whether a text stands in the account by itself, and not as a part of a word or, if it is short, of a sentence.
+fn stands_in(account: &str, text: &str) -> bool {
+    const SHORT: usize = 24;
+    account.match_indices(text).any(|(at, _)| {
+        let before = &account[..at];
+        let begins = match text.len() < SHORT {
+            true => before.ends_with(": ") || before.ends_with("- "),
+            false => before.is_empty() || before.ends_with(' '),
+        };
+        let after = account[at + text.len()..].chars().next();
+        begins && !text.is_empty() && after.is_none_or(|sign| sign == ' ')
+    })
 }
 
 /// The units of a result, by the units that they come from.
@@ -118,6 +183,7 @@ fn inserted(unit: &Unit) -> Entry {
             kind => kind.name(),
         },
         outcome: INSERTED,
+        quoted: false,
         protected: false,
         messages: unit.messages,
         tokens_before: 0,
@@ -128,10 +194,10 @@ fn inserted(unit: &Unit) -> Entry {
 /// Returns the strip as text, with a line for each run of units with the same outcome.
 pub(crate) fn text(entries: &[Entry]) -> String {
     let mut runs = merged(entries, |run, entry| {
-        run.outcome == entry.outcome && run.kind == entry.kind
+        run.outcome == entry.shown() && run.kind == entry.kind
     });
     if runs.len() > LINES {
-        runs = merged(entries, |run, entry| run.outcome == entry.outcome);
+        runs = merged(entries, |run, entry| run.outcome == entry.shown());
     }
     let lines: Vec<[String; 5]> = runs.iter().map(Run::columns).collect();
     let mut widths = [0; 5];
@@ -186,7 +252,7 @@ impl Run {
         Self {
             first: entry.unit,
             units: 1,
-            outcome: entry.outcome,
+            outcome: entry.shown(),
             kind: entry.kind,
             before: entry.tokens_before.into(),
             after: entry.tokens_after.into(),
@@ -246,7 +312,7 @@ impl Run {
     fn style(&self) -> Style {
         match self.outcome {
             INSERTED => GOOD,
-            "rewritten" | "joined" => CHANGED,
+            "rewritten" | "joined" | "quoted" => CHANGED,
             "removed" => BAD,
             _ => Style::new(),
         }

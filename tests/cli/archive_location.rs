@@ -99,12 +99,6 @@ fn archive_name_without_a_path_creates_no_folder() {
             assert_eq!(ran.ends(2).says(&[wrong]).stdout, "");
         }
     }
-    // A server has no such word.
-    #[cfg(feature = "http")]
-    bench
-        .run(&["serve", "--listen", "127.0.0.1:0", "--archive", "off"])
-        .ends(2)
-        .says(&["`off` is no place for an archive"]);
     assert_eq!(bench.entries(), [] as [&str; 0]);
     let folder = ["compact", &input, "--archive", "./OFF"];
     bench.run(&folder).ends(0);

@@ -211,7 +211,7 @@ fn receipt_and_conversation_are_written_both_or_not_at_all() {
 #[test]
 fn temporary_files_of_killed_runs_are_removed_by_the_next_run() {
     let bench = Bench::new();
-    bench.file(".baler-unfinished-aZ09aZ09aZ09aZ09", "half a conversation");
+    bench.file(".baler-staged-aZ09aZ09aZ09aZ09", "half a conversation");
     bench.file(".baler-mine", "another program's");
     let input = example("plan-a-week.openai.json");
     bench
@@ -381,40 +381,4 @@ mod in_the_middle {
             fs::remove_dir(bench.path("out.json")).expect("removes it");
         }
     }
-}
-
-#[cfg(unix)]
-#[test]
-fn run_that_changes_nothing_does_not_replace_a_receipt_written_meanwhile() {
-    use std::fs::{File, TryLockError};
-    use std::io::Read as _;
-    use std::process::Stdio;
-    let bench = Bench::new();
-    // More than a pipe holds, so the run waits for its reader.
-    let long = "Water the roses, then the tulips. ".repeat(40_000);
-    let document = serde_json::json!({"messages": [{"role": "user", "content": long}]}).to_string();
-    let input = bench.file("request.json", &document);
-    let mut child = bench
-        .command()
-        .args(["compact", &input, "-q", "-s", "native:truncate"])
-        .args(["--budget", "10000000", "--receipt", "receipt.json"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it runs");
-    let mut stdout = child.stdout.take().expect("a pipe");
-    let mut printed = vec![0];
-    stdout.read_exact(&mut printed).expect("it prints");
-    // It has looked, and its receipt is not in its place.
-    assert!(!bench.path("receipt.json").exists());
-    let folder = File::open(bench.folder.path()).expect("a folder");
-    let turn = folder.try_lock();
-    assert!(
-        matches!(turn, Err(TryLockError::WouldBlock)),
-        "another run could have its turn: {turn:?}"
-    );
-    stdout.read_to_end(&mut printed).expect("it prints");
-    assert_eq!(printed, document.as_bytes());
-    assert_eq!(child.wait().expect("it ends").code(), Some(0));
-    assert!(bench.path("receipt.json").exists());
-    folder.try_lock().expect("its turn is over");
 }

@@ -90,107 +90,23 @@ macro_rules! expected {
     (drop_everything) => {
         (Ask::Compact, Breaks(PlanRule::DropsProtected))
     };
-    (drop_newest_user) => {
-        (Ask::Compact, Breaks(PlanRule::DropsProtected))
-    };
-    (drop_pending) => {
-        (Ask::Compact, Breaks(PlanRule::DropsProtected))
-    };
-    (drop_pinned) => {
-        (Ask::Compact, Breaks(PlanRule::DropsProtected))
-    };
-    (drop_unseen) => {
-        (Ask::Compact, Breaks(PlanRule::DropsProtected))
-    };
-    (edit_call) => {
-        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
-    };
-    (edit_grows) => {
-        (Ask::Compact, Breaks(PlanRule::EditGrows))
-    };
-    (edit_instructions) => {
-        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
-    };
-    (edit_not_rewritable) => {
-        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
-    };
-    (edit_out_of_range) => {
-        (Ask::Compact, Breaks(PlanRule::EditOutOfRange))
-    };
-    (edit_part_out_of_range) => {
-        (Ask::Compact, Breaks(PlanRule::EditOutOfRange))
-    };
-    (edit_removes_all_parts) => {
-        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
-    };
-    (edit_removes_call) => {
-        (Ask::Compact, Breaks(PlanRule::EditRemovesCall))
-    };
-    (edit_removes_output) => {
-        (Ask::Compact, Breaks(PlanRule::EditRemovesCall))
-    };
-    (edit_removes_thinking) => {
-        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
-    };
-    (edit_signed_part) => {
-        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
-    };
-    (edit_twice) => {
-        (Ask::Compact, Breaks(PlanRule::EditOutOfOrder))
-    };
-    (edit_unit_out_of_range) => {
-        (Ask::Compact, Breaks(PlanRule::OutOfRange))
-    };
-    (edit_unseen_output) => {
-        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
-    };
-    (edit_user_text) => {
-        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
-    };
-    (excerpt_not_allowed) => {
-        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
-    };
-    (excerpt_hides_not) => {
-        (Ask::Compact, Faults(&["no-progress", "over-budget"]))
-    };
-    (excerpt_keeps_everything) => {
-        (Ask::Compact, Faults(&["no-progress", "over-budget"]))
-    };
     (excerpt_million_runs) => {
         (Ask::Compact, TooLarge(Quantity::Runs))
-    };
-    (excerpt_out_of_order) => {
-        (Ask::Compact, Breaks(PlanRule::ExcerptOutOfOrder))
-    };
-    (excerpt_out_of_range) => {
-        (Ask::Compact, Breaks(PlanRule::ExcerptOutOfRange))
-    };
-    (excerpt_overlaps) => {
-        (Ask::Compact, Breaks(PlanRule::ExcerptOutOfOrder))
-    };
-    (excerpt_picks_words) => {
-        (Ask::Compact, Breaks(PlanRule::ExcerptTooShort))
-    };
-    (excerpt_splits_character) => {
-        (Ask::Compact, Breaks(PlanRule::ExcerptOutOfRange))
-    };
-    (excerpt_wraps) => {
-        (Ask::Compact, Breaks(PlanRule::ExcerptOutOfRange))
     };
     (exports_nothing) => {
         (Ask::Compact, Refused("no-strategy"))
     };
-    (forge_markers) => {
+    (forge_markers_in_rewrite) => {
         (Ask::Compact, Harmless)
     };
-    (forge_markers_in_rewrite) => {
+    (forge_tool_output) => {
+        (Ask::Compact, Harmless)
+    };
+    (forge_markers) => {
         (Ask::Compact, Harmless)
     };
     (former_shape) => {
         (Ask::Compact, Refused("does-not-fit"))
-    };
-    (forge_tool_output) => {
-        (Ask::Compact, Harmless)
     };
     (handle_flood) => {
         (
@@ -204,29 +120,8 @@ macro_rules! expected {
             Faults(&["timeout", "output-too-large", "out-of-fuel"]),
         )
     };
-    (insert_as_assistant) => {
-        (Ask::Compact, Breaks(PlanRule::RoleNotAllowed))
-    };
-    (insert_as_developer) => {
-        (Ask::Compact, Breaks(PlanRule::RoleNotAllowed))
-    };
-    (insert_as_system) => {
-        (Ask::Compact, Breaks(PlanRule::RoleNotAllowed))
-    };
-    (insert_as_tool) => {
-        (Ask::Compact, Breaks(PlanRule::RoleNotAllowed))
-    };
     (insert_control_characters) => {
         (Ask::Compact, Harmless)
-    };
-    (insert_empty) => {
-        (Ask::Compact, Breaks(PlanRule::EmptyInsertion))
-    };
-    (insert_joins_nothing) => {
-        (Ask::Compact, Breaks(PlanRule::JoinsNothing))
-    };
-    (insert_joins_the_model) => {
-        (Ask::Compact, Breaks(PlanRule::JoinsNothing))
     };
     (introspect_asks_for_nothing) => {
         (Ask::Introspect, Harmless)
@@ -366,52 +261,8 @@ macro_rules! expected {
     (panic_in_start) => {
         (Ask::Compact, Traps(Trap::Unreachable))
     };
-    (plan_count_overflow) => {
-        (Ask::Compact, Breaks(PlanRule::OutOfRange))
-    };
-    (plan_count_wraps) => {
-        (Ask::Compact, Breaks(PlanRule::OutOfRange))
-    };
-    (plan_empty) => {
-        (Ask::Compact, Breaks(PlanRule::DropsProtected))
-    };
-    (plan_empty_span) => {
-        (Ask::Compact, Breaks(PlanRule::EmptySpan))
-    };
-    (plan_keeps_and_rewrites) => {
-        (Ask::Compact, Breaks(PlanRule::OutOfOrder))
-    };
-    (plan_keeps_everything) => {
-        (
-            Ask::Compact,
-            Faults(&["no-progress", "over-budget", "output-too-large"]),
-        )
-    };
-    (plan_many_pieces) => {
-        (
-            Ask::Compact,
-            Faults(&[
-                "invalid-result",
-                "no-progress",
-                "over-budget",
-                "output-too-large",
-            ]),
-        )
-    };
     (plan_millions_of_pieces) => {
         (Ask::Compact, TooLarge(Quantity::LiftedBytes))
-    };
-    (plan_out_of_order) => {
-        (Ask::Compact, Breaks(PlanRule::OutOfOrder))
-    };
-    (plan_out_of_range) => {
-        (Ask::Compact, Breaks(PlanRule::OutOfRange))
-    };
-    (plan_overlapping) => {
-        (Ask::Compact, Breaks(PlanRule::OutOfOrder))
-    };
-    (plan_past_the_end) => {
-        (Ask::Compact, Breaks(PlanRule::OutOfRange))
     };
     (read_in_introspect) => {
         (Ask::Introspect, Harmless)

@@ -30,6 +30,7 @@ mod joined;
 mod marks;
 /// Strategies that ask a model, and models that fail.
 mod models;
+mod plan_attacks;
 /// Limits, thinking, caches and stored state of providers; session logs.
 mod providers;
 /// Published files agree with the code; the example program and the tests of the guests run.

@@ -18,7 +18,7 @@ fn guest(name: &str) -> &'static [u8] {
 
 async fn loaded(host: &Host, name: &str) -> Strategy {
     let strategy = host.load(name, guest(name)).await;
-    strategy.unwrap_or_else(|error| panic!("{name}: {}", error.with_causes()))
+    strategy.unwrap_or_else(|error| panic!("{name}: {}", baler_host::with_causes(&error)))
 }
 
 #[tokio::test]

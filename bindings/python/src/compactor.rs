@@ -126,7 +126,7 @@ impl NativeCompactor {
     fn save(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| {
             let saved = self.lock().save();
-            saved.map_err(|error| errors::host(error.with_causes()))
+            saved.map_err(|error| errors::host(baler_host::with_causes(&error)))
         })
     }
 }

@@ -66,7 +66,7 @@ impl Raise for HostError {
         match self {
             Self::Archive(error) => error.raise(),
             Self::NoSuchUnit { .. } => option(self.to_string()),
-            error => host(error.with_causes()),
+            error => host(baler_host::with_causes(&error)),
         }
     }
 }
@@ -81,14 +81,14 @@ impl Raise for LoadError {
     fn raise(self) -> PyErr {
         match self {
             Self::Host(error) => error.raise(),
-            error => strategy(error.with_causes()),
+            error => strategy(baler_host::with_causes(&error)),
         }
     }
 }
 
 impl Raise for ConfigError {
     fn raise(self) -> PyErr {
-        of("ConfigError", self.with_causes())
+        of("ConfigError", baler_host::with_causes(&self))
     }
 }
 
@@ -96,7 +96,7 @@ impl Raise for IntrospectError {
     fn raise(self) -> PyErr {
         match self {
             Self::Host(error) => error.raise(),
-            error => strategy(error.with_causes()),
+            error => strategy(baler_host::with_causes(&error)),
         }
     }
 }
@@ -109,7 +109,7 @@ impl Raise for ProjectError {
 
 impl Raise for ListedError {
     fn raise(self) -> PyErr {
-        strategy(self.with_causes())
+        strategy(baler_host::with_causes(&self))
     }
 }
 
@@ -121,6 +121,6 @@ impl Raise for OptionError {
 
 impl Raise for ResumeError {
     fn raise(self) -> PyErr {
-        conversation(self.with_causes())
+        conversation(baler_host::with_causes(&self))
     }
 }

@@ -191,7 +191,10 @@ impl NativeStrategy {
 fn cannot_use(name: &str, error: baler_host::strategy::LoadError) -> PyErr {
     match error {
         baler_host::strategy::LoadError::Host(error) => error.raise(),
-        error => errors::strategy(format!("cannot use `{name}`: {}", error.with_causes())),
+        error => errors::strategy(format!(
+            "cannot use `{name}`: {}",
+            baler_host::with_causes(&error)
+        )),
     }
 }
 

@@ -115,7 +115,7 @@ impl Folder {
     /// Creates an empty file that stays locked while it is written, which distinguishes it from the file of a
     /// killed run.
     fn staged(&self) -> io::Result<NamedTempFile> {
-        staged::begin(&self.path.join(STAGING), "", STAGED, STAGED_LETTERS)
+        staged::begin_named(&self.path.join(STAGING), STAGED, STAGED_LETTERS)
     }
 
     /// Lists all files of the archive.

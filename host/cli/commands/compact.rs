@@ -20,7 +20,7 @@ use crate::progress;
 use crate::receipt::{self, Circumstances};
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
-use crate::{chain, files, input, project, strip, turn};
+use crate::{chain, files, input, project, strip};
 
 /// Make a conversation fit its budget
 ///
@@ -355,8 +355,7 @@ impl CompactCommand {
     /// Writes the conversation and the receipt. All content is written before the first file is replaced: to
     /// temporary files, then to pipes, then to standard output. So if any of it cannot be written, no file is
     /// replaced, and there is neither a receipt without its conversation nor a conversation without its
-    /// receipt. If the output then cannot be moved to its path, the earlier receipt is restored. Temporary
-    /// files of a failed run are removed.
+    /// receipt. Temporary files of a failed run are removed.
     fn write_results(
         &self,
         mut files: Files,
@@ -364,16 +363,7 @@ impl CompactCommand {
         compaction: &Compaction,
         messages: Messages,
     ) -> anyhow::Result<()> {
-        let folders: Vec<PathBuf> = [&files.receipt, &files.output]
-            .into_iter()
-            .flatten()
-            .filter_map(|file| file.folder().map(Path::to_owned))
-            .collect();
-        let take_turn = || turn::take(folders.iter().map(PathBuf::as_path));
-        // Whether the file of --receipt stays depends on its content, so from here on no other run may
-        // replace it.
         let cannot_undo = compaction.receipt().undo.is_none();
-        let early = (cannot_undo && files.receipt.is_some()).then(take_turn);
         let kept = self.kept_receipt(&files, cannot_undo);
         if let Some(kept) = kept {
             files.receipt = None;
@@ -405,7 +395,6 @@ impl CompactCommand {
             .collect::<Result<Vec<_>, _>>()?;
         let last = kept.map_or("", |_| ",\"receipt-kept\":true");
         self.print(&receipt, last, conversation, compaction)?;
-        let _turn = early.unwrap_or_else(take_turn);
         output::commit_all(staged)
     }
 

@@ -44,7 +44,7 @@ pub(crate) struct EvalCommand {
     corpus: PathBuf,
 
     /// A strategy by name, .wasm file or URL; may be given several times. Files need different names
-    /// [default: all strategies that need no model]
+    /// [default: all strategies that need no model, `native:digest` as `tiered`]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Vec<String>,
 
@@ -301,8 +301,10 @@ impl EvalCommand {
         project: Option<&Project>,
     ) -> Result<Vec<Strategy>, Failure> {
         let named: Vec<&str> = if self.strategy.is_empty() {
+            // `native:digest` is `tiered`.
             let native = Strategy::NATIVE.iter().copied();
             native
+                .filter(|name| *name != "native:digest")
                 .chain(baler_strategies::ALL.iter().map(|bundled| bundled.name))
                 .collect()
         } else {

@@ -103,7 +103,7 @@ fn cannot_say(strategy: &Strategy, error: &IntrospectError) -> Failure {
     let error_text = anyhow!(
         "`{}`: {}",
         cleaned(strategy.name()),
-        cleaned(&error.with_causes())
+        cleaned(&baler_host::with_causes(&error))
     );
     if matches!(error, IntrospectError::Host(_)) {
         error_text.into()

@@ -4,20 +4,25 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use baler_host::{Host, Strategy, model::ModelGrant};
+use baler_host::{
+    Host, Strategy,
+    model::ModelGrant,
+    project::{Listed, Project},
+};
 use baler_http::{Server, ServerError, ServerLimits, Token, raise_descriptor_limit};
 use clap::Args;
 
-use crate::archive;
+use crate::archive::{self, ArchivePlace};
 use crate::arenas;
 use crate::arguments::{self, SandboxArguments};
 use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
+use crate::figures::cleaned;
 use crate::model::{self, ModelArguments};
 use crate::output::Messages;
 use crate::project;
 use crate::remote::RemoteArguments;
-use crate::settings::{HostSettings, Keeping};
+use crate::settings::{self, HostSettings, Keeping};
 
 /// Serve compactions over HTTP, to programs in any language and to other balers
 ///
@@ -55,9 +60,9 @@ pub(crate) struct ServeCommand {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     concurrency: Option<u32>,
 
-    /// Archive content that is removed from clients' conversations in a folder, or at a URL such as
-    /// s3://bucket/prefix. Without this option the server stores nothing of them
-    #[arg(long, value_name = "DIR|URL")]
+    /// Where content that is removed from clients' conversations is archived: a folder, a URL such as
+    /// s3://bucket/prefix, or `off` for nowhere [default: $BALER_ARCHIVE, else a folder in the state folder]
+    #[arg(long, value_name = "DIR|URL|off")]
     archive: Option<String>,
 
     #[command(flatten)]
@@ -125,10 +130,12 @@ impl ServeCommand {
         let sources = chain::find_all(&named, &self.remote, project.as_ref())?;
         project::tell(project.as_ref(), &named, messages);
         let grant = self.model.grant()?;
+        let place = ArchivePlace::of(self.archive.as_deref())?;
         let settings = HostSettings {
-            archive: match &self.archive {
-                None => Keeping::Nowhere,
-                Some(named) => Keeping::In(archive::open(named)?),
+            archive: match &place {
+                ArchivePlace::Off => Keeping::Nowhere,
+                ArchivePlace::State => Keeping::State,
+                ArchivePlace::Named(named) => Keeping::In(archive::open(named)?),
             },
             model: grant.clone(),
             calls: u32::try_from(limits.concurrency).ok(),
@@ -141,7 +148,10 @@ impl ServeCommand {
         let chain = model::granted(chain, &sources, grant.as_ref())?;
         let (chain, offered) = if chain.is_empty() {
             let mut offered = self.bundled_strategies(&host, grant.as_ref()).await?;
-            (default_chain(&mut offered, grant.is_some()), offered)
+            let default = default_chain(&mut offered, grant.is_some());
+            let listed = self.listed_strategies(&host, project.as_ref(), grant.as_ref());
+            offered.extend(listed.await?);
+            (default, offered)
         } else {
             (chain, Vec::new())
         };
@@ -163,10 +173,13 @@ impl ServeCommand {
                 ServerError::NeedsToken { address } => needs_token(address),
                 error => Failure::wrong_use(error),
             })?;
+        let state = settings::state_folder(self.sandbox.state.as_deref());
+        let archive = place.shown(state.as_deref());
         messages.say(&format!(
-            "listening on http://{}; strategies: {}\n",
+            "listening on http://{}; strategies: {}; archive: {}\n",
             server.address(),
-            names.join(", ")
+            names.join(", "),
+            archive.as_deref().map_or_else(|| "off".to_owned(), cleaned),
         ));
         server.serve(stop).await;
         Ok(Exit::Done)
@@ -206,6 +219,20 @@ impl ServeCommand {
             }
         }
         Ok(offered)
+    }
+
+    /// Loads the strategies of `baler.toml`.
+    async fn listed_strategies(
+        &self,
+        host: &Host,
+        project: Option<&Project>,
+        grant: Option<&ModelGrant>,
+    ) -> Result<Vec<Strategy>, Failure> {
+        let listed = project.into_iter().flat_map(Project::strategies);
+        let names: Vec<&str> = listed.map(Listed::name).collect();
+        let sources = chain::find_all(&names, &self.remote, project)?;
+        let loaded = chain::load(host, &sources, None, &self.sandbox).await?;
+        model::granted(loaded, &sources, grant)
     }
 
     /// Reads the token of the file or of the environment; `None` if absent.

@@ -36,7 +36,15 @@ pub(crate) struct Row<'a> {
 pub(crate) struct Panel {
     pub(crate) title: String,
     /// A point for each row.
-    pub(crate) points: Vec<Option<Interval>>,
+    pub(crate) points: Vec<Option<Point>>,
+}
+
+/// A figure of a strategy.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Point {
+    pub(crate) of: Interval,
+    /// Whether results were over the budget too often to compare it with others.
+    pub(crate) is_over: bool,
 }
 
 const NAMES: f64 = 176.0;
@@ -51,6 +59,17 @@ impl Chart<'_> {
         let panels = self.panels.len().max(1) as f64;
         let width = NAMES + panels * self.panel();
         (width, HEAD + self.rows.len() as f64 * LINE + FOOT)
+    }
+
+    /// Returns whether anything was measured.
+    pub(crate) fn has_points(&self) -> bool {
+        let mut panels = self.panels.iter();
+        panels.any(|panel| panel.points.iter().any(Option::is_some))
+    }
+
+    fn is_any_over(&self) -> bool {
+        let points = self.panels.iter().flat_map(|panel| &panel.points);
+        points.flatten().any(|point| point.is_over)
     }
 
     fn panel(&self) -> f64 {
@@ -116,7 +135,9 @@ impl Chart<'_> {
                     }
                 }
             }
-            text class="tick" x=(Px(f64::midpoint(NAMES, width))) y=(Px(height - 8.0)) text-anchor="middle" { (self.axis) }
+            text class="tick" x=(Px(f64::midpoint(NAMES, width))) y=(Px(height - 8.0)) text-anchor="middle" {
+                (self.axis) @if self.is_any_over() { " (* over the budget too often to compare)" }
+            }
         }
     }
 
@@ -134,7 +155,10 @@ impl Chart<'_> {
                                 td class="number" {
                                     @match panel.points.get(index).copied().flatten() {
                                         None => "–",
-                                        Some(of) => { (format!("{:.2} ({:.2}–{:.2})", of.mean, of.low, of.high)) span class="muted" { ", " (of.conversations) } },
+                                        Some(Point { of, is_over }) => {
+                                            (format!("{:.2} ({:.2}–{:.2})", of.mean, of.low, of.high)) span class="muted" { ", " (of.conversations) }
+                                            @if is_over { span class="changed" { ", over the budget" } }
+                                        },
                                     }
                                 }
                             }
@@ -146,17 +170,23 @@ impl Chart<'_> {
     }
 }
 
-fn mark(point: &Interval, of: &Row<'_>, left: f64, wide: f64, y: f64) -> Markup {
+fn mark(point: &Point, of: &Row<'_>, left: f64, wide: f64, y: f64) -> Markup {
     let x = |value: f64| Px(left + value.clamp(0.0, 1.0) * wide);
+    let Point { of: point, is_over } = point;
+    let class = match (is_over, of.is_baseline) {
+        (true, _) => "mark over",
+        (false, true) => "mark baseline",
+        (false, false) => "mark",
+    };
     html! {
-        g class=(if of.is_baseline { "mark baseline" } else { "mark" }) {
-            title { (Untrusted(of.name)) (format!(": {:.3}, from {:.3} to {:.3}", point.mean, point.low, point.high)) }
+        g class=(class) {
+            title { (Untrusted(of.name)) (format!(": {:.3}, from {:.3} to {:.3}", point.mean, point.low, point.high)) @if *is_over { "; over the budget" } }
             line x1=(x(point.low)) x2=(x(point.high)) y1=(Px(y)) y2=(Px(y)) {}
             @for end in [point.low, point.high] {
                 line x1=(x(end)) x2=(x(end)) y1=(Px(y - 4.0)) y2=(Px(y + 4.0)) {}
             }
             circle cx=(x(point.mean)) cy=(Px(y)) r="4.5" {}
         }
-        text class="figure" x=(Px(left + wide + 12.0)) y=(Px(y + 4.0)) { (format!("{:.2}", point.mean)) }
+        text class=(if *is_over { "figure over" } else { "figure" }) x=(Px(left + wide + 12.0)) y=(Px(y + 4.0)) { (format!("{:.2}", point.mean)) @if *is_over { "*" } }
     }
 }

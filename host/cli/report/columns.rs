@@ -25,6 +25,8 @@ const BELOW: f64 = 30.0;
 /// The minimum height of a column, so that the outcome of small units can be seen next to a huge one.
 const LEAST: f64 = 8.0;
 
+const QUOTED: &str = ", quoted in an inserted text";
+
 impl UnitOutcome {
     pub(crate) const ALL: [Self; 5] = [
         Self::Kept,
@@ -191,6 +193,9 @@ fn hint(unit: &Unit, reasons: &[Vec<&str>]) -> String {
     if unit.protected {
         hint.push_str(", protected");
     }
+    if unit.quoted {
+        hint.push_str(QUOTED);
+    }
     let codes = reasons_of(unit, reasons);
     if !codes.is_empty() {
         hint.push_str(&format!(" ({codes})"));
@@ -210,7 +215,7 @@ fn table(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
                     tr {
                         th scope="row" class="number" { @match unit.unit { Some(number) => (number), None => "+" } }
                         td { (Untrusted(&unit.kind)) }
-                        td class=(unit.outcome.name()) { (unit.outcome.name()) }
+                        td class=(unit.outcome.name()) { (unit.outcome.name()) @if unit.quoted { (QUOTED) } }
                         td { @if unit.protected { "yes" } }
                         td class="number" { (number(unit.messages as u64)) }
                         td class="number" { (number(unit.tokens_before)) }

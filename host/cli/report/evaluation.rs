@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::bounded::{List, Text};
-use super::chart::{Chart, Interval, Panel, Row};
+use super::chart::{Chart, Interval, Panel, Point, Row};
 use super::words::Untrusted;
 use crate::figures::{count, number};
 
@@ -32,7 +32,19 @@ struct Measured {
     budget: f64,
     strategy: Text,
     set: Text,
+    /// The number of cuts, and at how many of these the result is over the budget.
+    #[serde(default)]
+    cuts: u64,
+    #[serde(default)]
+    over: u64,
     figures: Figures,
+}
+
+impl Measured {
+    /// Whether its results are over the budget at more than one of twenty cuts.
+    const fn is_over(&self) -> bool {
+        self.over.saturating_mul(20) > self.cuts
+    }
 }
 
 /// The figures that are charted.
@@ -130,7 +142,6 @@ impl Evaluation {
 
     /// Returns the chart of a figure by budget.
     pub(crate) fn chart(&self, figure: &Figure, set: &str) -> Chart<'_> {
-        let strategies = self.strategies();
         let mut budgets: Vec<f64> = self.summary.iter().map(|row| row.budget).collect();
         budgets.sort_by(f64::total_cmp);
         budgets.dedup();
@@ -139,6 +150,17 @@ impl Evaluation {
             rows.entry((row.strategy.as_str(), row.budget.to_bits()))
                 .or_insert(row);
         }
+        // The best first, by the sum over the budgets. Those without a figure are last.
+        let mut sums: HashMap<&str, f64> = HashMap::new();
+        for ((strategy, _), row) in &rows {
+            let mean = row.figures.get(figure.name).map_or(0.0, |of| of.mean);
+            *sums.entry(strategy).or_default() += mean;
+        }
+        let mut strategies = self.strategies();
+        strategies.sort_by(|one, other| {
+            let sum = |name: &str| sums.get(name).copied().unwrap_or_default();
+            sum(other).total_cmp(&sum(one))
+        });
         let panels = budgets.into_iter().map(|budget| Panel {
             title: match budget {
                 0.0 => "at recorded compactions".to_owned(),
@@ -147,9 +169,11 @@ impl Evaluation {
             points: strategies
                 .iter()
                 .map(|strategy| {
-                    rows.get(&(*strategy, budget.to_bits()))?
-                        .figures
-                        .get(figure.name)
+                    let row = rows.get(&(*strategy, budget.to_bits()))?;
+                    Some(Point {
+                        of: row.figures.get(figure.name)?,
+                        is_over: row.is_over(),
+                    })
                 })
                 .collect(),
         });
@@ -171,10 +195,9 @@ impl Evaluation {
         }
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static Figure, Chart<'_>)> {
-        FIGURES
-            .iter()
-            .map(|figure| (figure, self.chart(figure, ALL)))
+    /// Returns the charts of all sets, in the order of [`FIGURES`].
+    pub(crate) fn all(&self) -> impl Iterator<Item = Chart<'_>> {
+        FIGURES.iter().map(|figure| self.chart(figure, ALL))
     }
 
     fn is_baseline(&self, name: &str) -> bool {
@@ -215,17 +238,17 @@ impl Evaluation {
                 h2 { "Evaluation " code { (Untrusted(file)) } }
                 p {
                     (self.conversations.len() - skipped) " of " (count(self.conversations.len(), "conversation")) " measured, in " (count(sets.len(), "set")) "; in the others too little was needed later, or they could not be used. "
-                    "A dot is the mean over cuts, conversations and sets; a whisker the interval of 95 % of a bootstrap over conversations. Hollow: baselines of equal size."
+                    "A dot is the mean over cuts, conversations and sets; a whisker the interval of 95 % of a bootstrap over conversations. Hollow: baselines of equal size. Starred: over the budget at more than one of twenty cuts, so not to be compared."
                 }
                 @if self.summary.is_empty() { p class="muted" { "Nothing was measured." } }
                 @else {
-                    @for (_, chart) in self.all() { (figure(&chart)) }
+                    @for chart in self.all().filter(Chart::has_points) { (figure(&chart)) }
                     @if sets.len() > 1 {
                         h3 { "By set" }
                         @for set in sets {
                             details {
                                 summary { (Untrusted(set)) }
-                                @for of in &FIGURES[..2] { (figure(&self.chart(of, set))) }
+                                @for chart in FIGURES[..2].iter().map(|of| self.chart(of, set)).filter(Chart::has_points) { (figure(&chart)) }
                             }
                         }
                     }

@@ -71,10 +71,12 @@ pub(crate) fn page(sources: &[(String, Source)]) -> String {
     page.into_string() + "\n"
 }
 
-/// Returns the contents of the chart files of an evaluation, in the order of [`chart_files`].
+/// Returns the contents of the chart files of an evaluation, in the order of [`chart_files`]; `None` for a chart without a
+/// point.
 #[cfg(feature = "eval")]
-pub(crate) fn charts(evaluation: &Evaluation) -> impl Iterator<Item = String> {
-    evaluation.all().map(|(_, chart)| chart.file())
+pub(crate) fn charts(evaluation: &Evaluation) -> impl Iterator<Item = Option<String>> {
+    let charts = evaluation.all();
+    charts.map(|chart| chart.has_points().then(|| chart.file()))
 }
 
 /// Returns the names of the chart files.

@@ -45,6 +45,9 @@ pub(crate) struct Unit {
     pub(crate) unit: Option<usize>,
     pub(crate) kind: Text,
     pub(crate) outcome: UnitOutcome,
+    /// Whether it is removed, and all of its words stand in the inserted texts.
+    #[serde(default)]
+    pub(crate) quoted: bool,
     #[serde(default)]
     pub(crate) protected: bool,
     pub(crate) messages: usize,

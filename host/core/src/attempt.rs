@@ -77,7 +77,7 @@ impl Attempt {
                 AttemptResult::Failure { failure }
             }
             CallFailure::Host(error) => AttemptResult::Host {
-                error: error.with_causes(),
+                error: crate::error::with_causes(&error),
             },
         };
     }

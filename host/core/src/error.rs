@@ -78,16 +78,10 @@ impl From<OpenError> for HostError {
     }
 }
 
-impl HostError {
-    /// Returns the message with all its causes, as one text. It never holds text of a conversation.
-    #[must_use]
-    pub fn with_causes(&self) -> String {
-        with_causes(self)
-    }
-}
-
-/// Returns the message of an error and of all its causes, as one text.
-pub(crate) fn with_causes(error: &dyn Error) -> String {
+/// Returns the message of an error and of all its causes, as one text. What baler's errors say holds no text of a
+/// conversation.
+#[must_use]
+pub fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

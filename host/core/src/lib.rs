@@ -232,7 +232,7 @@ pub use baler_files::FileError;
 pub use compaction::Compaction;
 #[doc(inline)]
 pub use compactor::{Compactor, CompactorOptions};
-pub use error::HostError;
+pub use error::{HostError, with_causes};
 pub use host::{Host, HostBuilder};
 pub use limits::Limits;
 #[doc(inline)]

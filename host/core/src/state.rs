@@ -58,7 +58,7 @@ fn make_key(folder: &Path, path: &PathBuf) -> Result<SecretKey, FileError> {
         source,
     };
     let key = SecretKey::random().map_err(failed)?;
-    let mut file = staged::begin_in_state(folder).map_err(failed)?;
+    let mut file = staged::begin(folder).map_err(failed)?;
     file.write_all(key.bytes()).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
     match file.persist_noclobber(path) {

@@ -38,6 +38,7 @@ mod threads;
 mod transcript;
 mod tune;
 mod unseen;
+mod verdict;
 
 pub use baselines::Baseline;
 pub use constraints::{ConstraintKind, ConstraintPlace, ConstraintRow};

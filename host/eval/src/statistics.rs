@@ -95,6 +95,18 @@ impl<'a> Summary<'a> {
             .flat_map(|result| &result.rows)
     }
 
+    /// Returns the number of cuts of these sets at which a strategy ran under a budget, and at how many of these its result
+    /// is over it.
+    pub(crate) fn over(&self, sets: &[&str], strategy: &str, budget: u32) -> (usize, usize) {
+        let results = self.evaluation.results.iter();
+        let of_sets = results.filter(|result| sets.contains(&result.set.as_str()));
+        let rows = of_sets.flat_map(|result| &result.rows);
+        let own = rows.filter(|row| row.strategy == strategy && row.budget == budget);
+        own.fold((0, 0), |(cuts, over), row| {
+            (cuts + 1, over + usize::from(row.measured.is_over))
+        })
+    }
+
     /// Returns the constraints of all conversations.
     pub(crate) fn constraints(&self) -> impl Iterator<Item = &'a ConstraintRow> {
         let results = self.evaluation.results.iter();

@@ -8,6 +8,7 @@ use crate::baselines::Baseline;
 use crate::constraints;
 use crate::run::{Evaluation, Row, SkipReason};
 use crate::statistics::{Interval, Summary};
+use crate::verdict;
 
 /// A figure: its name in tables and JSON, and how to get it from a row.
 type Figure = (&'static str, fn(&Row) -> Option<f64>);
@@ -141,6 +142,7 @@ pub fn markdown(evaluation: &Evaluation) -> String {
         text.push_str(&with_questions(&summary, &sets, budget));
     }
     text.push_str(&constraints::markdown(&summary));
+    text.push_str(&verdict::markdown(&summary, name_of));
     text
 }
 
@@ -258,10 +260,13 @@ pub fn json(evaluation: &Evaluation) -> Value {
                         Some(((*name).to_owned(), serde_json::to_value(mean).ok()?))
                     })
                     .collect();
+                let (cuts, over) = summary.over(&sets, strategy, budget);
                 rows.push(value!({
                     "budget": f64::from(budget) / 1_000.0,
                     "strategy": strategy,
                     "set": name,
+                    "cuts": cuts,
+                    "over": over,
                     "figures": figures,
                 }));
             }

@@ -72,12 +72,13 @@ pub fn read_within(file: File, most: usize) -> io::Result<Option<Vec<u8>>> {
     Ok((content.len() as u64 <= most).then_some(content))
 }
 
-/// Creates a file that only its owner can read and write.
-pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+/// Creates a file with these permissions, where the system has such.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "there are none"))]
+pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
     options.open(path)
 }
 

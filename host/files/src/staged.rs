@@ -17,22 +17,30 @@ const STALE: Duration = Duration::from_secs(60 * 60);
 /// Maximum number of tries to create a file, which another process may remove before it is locked.
 const TRIES: usize = 16;
 
-/// Names of unfinished files in the state folder: the prefix, and the number of random letters and digits
-/// after it.
+/// Permissions for the owner alone.
+const PRIVATE: u32 = 0o600;
+/// Permissions of any new file, of which the user's umask takes some.
+const PUBLIC: u32 = 0o666;
+
+/// Names of unfinished files: the prefix, and the number of random letters and digits after it.
 const CURRENT: (&str, usize) = (".baler-staged-", 16);
 /// Names of unfinished files of earlier versions of baler, which did not lock them.
 const EARLIER: (&str, usize) = (".tmp", 6);
 
-/// Creates an empty file in `folder` that only its owner can read, and locks it. Its name is `prefix`,
-/// `letters` random letters and digits, and `suffix`.
+/// Creates an empty file in `folder` that only its owner can read, and locks it. Its name is `letters` random letters
+/// and digits, and `suffix`.
 ///
 /// # Errors
 /// The file cannot be created.
-pub fn begin(
+pub fn begin_named(folder: &Path, suffix: &str, letters: usize) -> io::Result<NamedTempFile> {
+    create(folder, ("", letters), suffix, PRIVATE)
+}
+
+fn create(
     folder: &Path,
-    prefix: &str,
+    (prefix, letters): (&str, usize),
     suffix: &str,
-    letters: usize,
+    mode: u32,
 ) -> io::Result<NamedTempFile> {
     for _ in 0..TRIES {
         let staged = tempfile::Builder::new()
@@ -40,7 +48,7 @@ pub fn begin(
             .suffix(suffix)
             .rand_bytes(letters)
             // The errors of `tempfile_in` would name the temporary file.
-            .make_in(folder, regular::create_private)?;
+            .make_in(folder, |path| regular::create_new(path, mode))?;
         match staged.as_file().try_lock() {
             // `clear` holds the lock while it removes a file, so a file that exists now stays.
             Ok(()) if fs::symlink_metadata(staged.path()).is_ok() => return Ok(staged),
@@ -55,13 +63,20 @@ pub fn begin(
     ))
 }
 
-/// Like [`begin`], with a name that [`clear`] recognizes.
+/// Creates an empty file in `folder` that only its owner can read, and locks it. [`clear`] recognizes its name.
 ///
 /// # Errors
 /// The file cannot be created.
-pub fn begin_in_state(folder: &Path) -> io::Result<NamedTempFile> {
-    let (prefix, letters) = CURRENT;
-    begin(folder, prefix, "", letters)
+pub fn begin(folder: &Path) -> io::Result<NamedTempFile> {
+    create(folder, CURRENT, "", PRIVATE)
+}
+
+/// Like [`begin`], with the permissions of any new file of the user.
+///
+/// # Errors
+/// The file cannot be created.
+pub fn begin_public(folder: &Path) -> io::Result<NamedTempFile> {
+    create(folder, CURRENT, "", PUBLIC)
 }
 
 /// Locks an abandoned file and returns it; `None` if it is still being written. If its writer may not have
@@ -83,7 +98,7 @@ pub fn claim(file: File, is_locked_by_its_writer: bool) -> io::Result<Option<Fil
     Ok(is_abandoned.then_some(file))
 }
 
-/// Removes abandoned files from a state folder or its folder of compiled code. Files that cannot be removed
+/// Removes abandoned files from a folder. Files that cannot be removed
 /// stay. Files of other programs may have the names of earlier versions, so such files are removed only if
 /// `is_only_balers` says that the folder holds nothing else.
 pub fn clear(folder: &Path, is_only_balers: bool) {
@@ -174,7 +189,7 @@ mod tests {
     #[test]
     fn clear_keeps_a_file_that_is_being_written() {
         let folder = tempfile::tempdir().expect("a folder");
-        let staged = begin_in_state(folder.path()).expect("begins");
+        let staged = begin(folder.path()).expect("begins");
         clear(folder.path(), true);
         assert!(staged.path().exists());
         drop(staged);

@@ -73,7 +73,9 @@ fn draw(files: Vec<WholeFile>, figures: serde_json::Value) -> anyhow::Result<()>
         serde_json::from_value(figures).context("the charts cannot be drawn")?;
     figures.check().context("the charts cannot be drawn")?;
     for (file, chart) in files.into_iter().zip(report::charts(&figures)) {
-        file.finish(&chart)?;
+        if let Some(chart) = chart {
+            file.finish(&chart)?;
+        }
     }
     Ok(())
 }

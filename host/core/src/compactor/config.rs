@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{CompactorOptions, OptionError};
-use crate::error::{Cause, with_causes};
+use crate::error::Cause;
 
 /// A user's setting, as read by [`CompactorConfig::from_json`].
 ///
@@ -84,14 +84,6 @@ pub enum ConfigFormError {
     /// The value of an option of the compactor is not allowed.
     #[error("`compactor` is invalid")]
     Options(#[source] OptionError),
-}
-
-impl ConfigFormError {
-    /// Returns the message with all its causes, as one text. It names the wrong part, and the accepted forms.
-    #[must_use]
-    pub fn with_causes(&self) -> String {
-        with_causes(self)
-    }
 }
 
 impl CompactorConfig {

@@ -13,7 +13,7 @@ use super::guard::Size;
 use super::journal::Journal;
 use super::pinned::Pinned;
 use super::{Compactor, CompactorOptions, LastFutileAttempt, OptionError, Usage};
-use crate::error::{Cause, with_causes};
+use crate::error::Cause;
 use crate::host::Host;
 use crate::strategy::Strategy;
 
@@ -68,12 +68,6 @@ impl SaveError {
             source: error.into(),
         }
     }
-
-    /// Returns the message with all its causes, as one text.
-    #[must_use]
-    pub fn with_causes(&self) -> String {
-        with_causes(self)
-    }
 }
 
 /// Why a saved state cannot be resumed.
@@ -106,14 +100,6 @@ pub enum ResumeError {
     /// An option is invalid.
     #[error(transparent)]
     Options(#[from] OptionError),
-}
-
-impl ResumeError {
-    /// Returns the message with all its causes, as one text. It may quote the state.
-    #[must_use]
-    pub fn with_causes(&self) -> String {
-        with_causes(self)
-    }
 }
 
 impl Compactor {

@@ -69,7 +69,7 @@ impl Work {
         let _ = events.send(match &result {
             Ok(Ok(compaction)) => Event::Ended(Arc::new(compaction.receipt().clone())),
             Ok(Err(why)) => Event::Vetoed(why.clone()),
-            Err(error) => Event::Failed(error.with_causes()),
+            Err(error) => Event::Failed(crate::error::with_causes(&error)),
         });
         Finished {
             snapshot,

@@ -351,7 +351,7 @@ mod tests {
         for (schema, expected) in [(large, "262144 bytes compiled"), (&many, "33 patterns")] {
             let error = check("s", r#"{"a":"b"}"#, schema).unwrap_err();
             assert!(matches!(error, ConfigError::Schema { .. }), "{error}");
-            let text = error.with_causes();
+            let text = crate::error::with_causes(&error);
             assert!(text.contains(expected), "{text}");
         }
         let ordinary = r#"{"properties":{"model":{"pattern":"^[a-z0-9.-]{1,64}$"}}}"#;
@@ -411,7 +411,7 @@ mod tests {
         let error = check("s", &config(60_000), &slow).unwrap_err();
         assert!(matches!(error, ConfigError::Schema { .. }), "{error:.200}");
         let told = "its patterns (8) times the bytes of the config (60002) are 480016";
-        let text = error.with_causes();
+        let text = crate::error::with_causes(&error);
         assert!(text.contains(told), "{text:.300}");
         // Each level of nested cases would match again.
         let nested = (0..30).fold(r#"{"pattern":"^c"}"#.to_owned(), |inner, _| {

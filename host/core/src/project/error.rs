@@ -4,7 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::content_hash::ContentHash;
-use crate::error::with_causes;
 use crate::strategy::{ConfigError, LoadError};
 
 /// Error of reading `baler.toml`.
@@ -153,12 +152,4 @@ pub enum ListedError {
         #[source]
         source: Box<ConfigError>,
     },
-}
-
-impl ListedError {
-    /// Returns the message with all its causes, as one text. It may quote the component.
-    #[must_use]
-    pub fn with_causes(&self) -> String {
-        with_causes(self)
-    }
 }

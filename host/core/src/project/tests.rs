@@ -490,9 +490,9 @@ async fn load_listed_refuses_another_file_than_the_listed_one() {
         .await
         .expect_err("a bad config");
     assert!(
-        error.with_causes().contains("/keep"),
+        crate::error::with_causes(&error).contains("/keep"),
         "{}",
-        error.with_causes()
+        crate::error::with_causes(&error)
     );
     let open = project("", "digests = 'required'");
     let error = host

@@ -63,7 +63,7 @@ impl TrustedLists {
             path: path.clone(),
             source,
         };
-        let mut file = staged::begin_in_state(&self.folder).map_err(failed)?;
+        let mut file = staged::begin(&self.folder).map_err(failed)?;
         file.write_all(format!("{}\n", list.content_hash()).as_bytes())
             .map_err(failed)?;
         file.persist(&path)

@@ -92,7 +92,7 @@ impl CodeCache {
             tracing::warn!(%component, bytes, limit = self.limit, "compiled code is larger than its cache may be; each load compiles the component");
             return;
         }
-        let written = staged::begin_in_state(&self.folder).and_then(|mut file| {
+        let written = staged::begin(&self.folder).and_then(|mut file| {
             file.write_all(MAGIC)?;
             file.write_all(&self.seal(component, code))?;
             file.write_all(code)?;

@@ -122,7 +122,7 @@ mod tests {
                 let CallFailure::Host(failure @ HostError::Sandbox { .. }) = &failure else {
                     panic!("{failure:?}");
                 };
-                let text = failure.with_causes();
+                let text = crate::error::with_causes(&failure);
                 assert!(text.ends_with(&message), "{text}");
             }
         }
@@ -141,7 +141,7 @@ mod tests {
                 let CallFailure::Host(failure @ HostError::NoMemory(_)) = &failure else {
                     panic!("{failure:?}");
                 };
-                let text = failure.with_causes();
+                let text = crate::error::with_causes(&failure);
                 assert!(
                     text.contains("each memory of a component takes 4 GiB"),
                     "{text}"

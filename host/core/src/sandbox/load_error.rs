@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::bindings::CONTRACTS;
-use crate::error::{Cause, HostError, with_causes};
+use crate::error::{Cause, HostError};
 
 /// Error of loading a component. No code of the component ran.
 #[derive(Debug, thiserror::Error)]
@@ -141,12 +141,6 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// Returns the message with all its causes, as one text. It may quote the component.
-    #[must_use]
-    pub fn with_causes(&self) -> String {
-        with_causes(self)
-    }
-
     /// Returns a short, stable name of the error.
     #[must_use]
     pub const fn code(&self) -> &'static str {

@@ -111,13 +111,6 @@ pub enum SchemaProblem {
 }
 
 impl ConfigError {
-    /// Returns the message with all its causes, as one text. It may quote the config and the schema, and hold
-    /// free text of the strategy.
-    #[must_use]
-    pub fn with_causes(&self) -> String {
-        with_causes(self)
-    }
-
     /// Returns the message with its causes, but without free text of the strategy. A strategy that serves
     /// several clients could quote the data of another client there. Its schema is quoted, since it declares
     /// that to every client.
@@ -130,7 +123,7 @@ impl ConfigError {
             Self::NoIntrospection { source, .. } => {
                 format!("{self}: {}", source.without_free_text())
             }
-            error => error.with_causes(),
+            error => with_causes(error),
         }
     }
 }

@@ -29,12 +29,6 @@ pub enum IntrospectError {
 }
 
 impl IntrospectError {
-    /// Returns the message with all its causes, as one text. It may hold free text of the strategy.
-    #[must_use]
-    pub fn with_causes(&self) -> String {
-        with_causes(self)
-    }
-
     /// Returns the message without free text of the strategy, and without the causes of a host error: see
     /// [`super::ConfigError::without_free_text`].
     #[must_use]
@@ -42,7 +36,7 @@ impl IntrospectError {
         match self {
             Self::Declared { .. } => "the strategy reports a failure".to_owned(),
             Self::Host(error) => error.to_string(),
-            error => error.with_causes(),
+            error => with_causes(error),
         }
     }
 }

@@ -110,13 +110,6 @@ pub(crate) async fn should_compact(
         }
     };
     let conversation = read_conversation(app, &client_request, deadline)?;
-    if conversation.is_broken() {
-        return Err(ApiError::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "invalid-conversation",
-            "`conversation` breaks rules of its format; set `\"repair\": true` to repair it where possible, or see the receipt of POST /v1/compact for each broken rule",
-        ));
-    }
     let answer = app
         .host
         .should_compact(&conversation, strategy, &request)
@@ -217,7 +210,7 @@ async fn chain(
     Ok(limit_times(gates.attach(chain), deadline))
 }
 
-/// Reads the conversation of the request, and repairs it if requested.
+/// Reads the conversation of the request, and repairs it if requested. One that its provider would refuse is an error.
 fn read_conversation(
     app: &App,
     client_request: &CompactRequest<'_>,
@@ -234,18 +227,43 @@ fn read_conversation(
         .with_used(client_request.used)
         .with_deadline(Some(deadline));
     let conversation = app.host.read_with(document.into_bytes(), options)?;
-    if !client_request.repair {
-        return Ok(conversation);
-    }
-    let repaired = conversation
-        .repaired_within(deadline)
-        .ok_or_else(|| ApiError::timeout(app.limits.request_time))?;
-    // A conversation that cannot be repaired completely is not repaired at all.
-    if repaired.is_broken() {
-        Ok(conversation)
+    let conversation = if client_request.repair {
+        conversation
+            .repaired_within(deadline)
+            .ok_or_else(|| ApiError::timeout(app.limits.request_time))?
     } else {
-        Ok(repaired)
+        conversation
+    };
+    if conversation.is_broken() {
+        return Err(broken(&conversation, client_request.repair));
     }
+    Ok(conversation)
+}
+
+/// Broken rules that an error names.
+const NAMED_RULES: usize = 3;
+
+/// Says where a conversation breaks rules of its format, without any text of it.
+fn broken(conversation: &Conversation, is_repaired: bool) -> ApiError {
+    let broken = conversation.broken().take(NAMED_RULES + 1);
+    let mut places: Vec<String> = broken.map(ToString::to_string).collect();
+    if places.len() > NAMED_RULES {
+        places[NAMED_RULES] = "and more".to_owned();
+    }
+    let remedy = if is_repaired {
+        "repairing did not help: correct it"
+    } else {
+        "set `\"repair\": true` to repair it where possible"
+    };
+    ApiError::new(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "invalid-conversation",
+        format!(
+            "`conversation` breaks rules of {}, and its provider would refuse it: {}; {remedy}",
+            conversation.format().name(),
+            places.join("; ")
+        ),
+    )
 }
 
 fn to_json(answer: &impl Serialize) -> Result<String, ApiError> {

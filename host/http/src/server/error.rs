@@ -243,7 +243,7 @@ impl From<HostError> for ApiError {
                 Self::archive_exhausted(error.to_string())
             }
             error => {
-                let cause = error.with_causes();
+                let cause = baler_host::with_causes(&error);
                 tracing::error!(%cause, "the host failed");
                 Self::internal(cause)
             }
@@ -313,9 +313,11 @@ impl From<IntrospectError> for ApiError {
     fn from(error: IntrospectError) -> Self {
         match error {
             IntrospectError::Host(error) => error.into(),
-            error @ IntrospectError::Fault(Fault::Timeout { .. }) => {
-                Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout", error.with_causes())
-            }
+            error @ IntrospectError::Fault(Fault::Timeout { .. }) => Self::new(
+                StatusCode::GATEWAY_TIMEOUT,
+                "timeout",
+                baler_host::with_causes(&error),
+            ),
             error => Self::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "cannot-say",

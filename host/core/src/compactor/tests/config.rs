@@ -127,12 +127,14 @@ fn any_other_form_is_an_error_that_names_it() {
             "`compactor` is invalid: invalid type",
         ),
     ] {
-        let error = CompactorConfig::from_json(&setting.to_string())
-            .expect_err(expected)
-            .with_causes();
+        let error = CompactorConfig::from_json(&setting.to_string()).expect_err(expected);
+        let error = crate::error::with_causes(&error);
         assert!(error.starts_with(expected), "{error}");
     }
     let error = CompactorConfig::from_json("{").expect_err("is cut");
     let expected = "the setting for compaction is not JSON: EOF";
-    assert!(error.with_causes().starts_with(expected), "{error}");
+    assert!(
+        crate::error::with_causes(&error).starts_with(expected),
+        "{error}"
+    );
 }

@@ -1,0 +1,138 @@
+//! What the figures come to: which strategy kept most at which budget, and whether that is certain.
+
+use std::fmt::Write as _;
+
+use crate::baselines::Baseline;
+use crate::run::{ConversationResult, Row};
+use crate::statistics::Summary;
+
+/// A strategy whose results are over the budget at more than one of so many cuts is not compared. (A report marks its points.)
+const OVER: usize = 20;
+
+/// Writes a sentence for each budget. Empty where there is nothing to compare.
+pub(crate) fn markdown(summary: &Summary<'_>, name_of: impl Fn(u32) -> String) -> String {
+    let mut text = String::new();
+    for budget in summary.budgets() {
+        if let Some(sentence) = sentence(summary, budget) {
+            let _ = writeln!(text, "- {}: {sentence}", name_of(budget));
+        }
+    }
+    if text.is_empty() {
+        return text;
+    }
+    format!(
+        "### What this says\n\nBy what was needed later and is in the context (all sets with equal weight; certain means: in 95 % of the draws of the same conversations):\n\n{text}"
+    )
+}
+
+fn sentence(summary: &Summary<'_>, budget: u32) -> Option<String> {
+    let mut over = Vec::new();
+    let mut strategies: Vec<(&str, f64)> = Vec::new();
+    for strategy in summary.strategies() {
+        let (all, beyond) = summary.over(&summary.sets(), strategy, budget);
+        if beyond * OVER > all {
+            over.push(format!("`{strategy}` ({beyond} of {all} cuts)"));
+        } else if let Some(mean) = summary.mean(&summary.sets(), strategy, budget, &kept) {
+            strategies.push((strategy, mean.mean));
+        }
+    }
+    // The first of equals ran first.
+    strategies.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let is_baseline = |name: &str| Baseline::names().any(|baseline| baseline == name);
+    let over = over.join(", ");
+    let Some(&best) = strategies.iter().find(|(name, _)| !is_baseline(name)) else {
+        let all_over = format!("no strategy is within the budget often enough to compare: {over}");
+        return (!over.is_empty()).then_some(all_over);
+    };
+    let mut sentence = format!("`{}` keeps {:.2}", best.0, best.1);
+    let mut add = |words: &str, other: Option<&(&str, f64)>| {
+        if let Some((name, mean)) = other {
+            let certain = certainty(summary, budget, best.0, name);
+            let _ = write!(sentence, "; {words} `{name}` {mean:.2}, {certain}");
+        }
+    };
+    let of_strategies = |(name, _): &&(&str, f64)| *name != best.0 && !is_baseline(name);
+    add("next is", strategies.iter().find(of_strategies));
+    add(
+        "of the baselines",
+        strategies.iter().find(|(name, _)| is_baseline(name)),
+    );
+    if !over.is_empty() {
+        let _ = write!(sentence, "; over the budget too often to compare: {over}");
+    }
+    Some(sentence)
+}
+
+fn kept(row: &Row) -> Option<f64> {
+    row.measured.in_context
+}
+
+/// Returns whether `best` keeps certainly more than `other` at the same cuts of the same conversations.
+fn certainty(summary: &Summary<'_>, budget: u32, best: &str, other: &str) -> &'static str {
+    let at_same_cuts = |result: &ConversationResult| -> Vec<f64> {
+        let rows_of = |name: &str| {
+            let rows = result.rows.iter();
+            let own = rows.filter(|row| row.strategy == name && row.budget == budget);
+            own.collect::<Vec<&Row>>()
+        };
+        let others = rows_of(other);
+        let pairs = rows_of(best).into_iter().filter_map(|row| {
+            let same = others.iter().find(|other| other.cut == row.cut)?;
+            Some(kept(row)? - kept(same)?)
+        });
+        pairs.collect()
+    };
+    match summary.mean_of(&summary.sets(), &at_same_cuts) {
+        Some(difference) if difference.low > 0.0 => "certainly less",
+        Some(difference) if difference.high < 0.0 => "certainly more",
+        _ => "which may be chance",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Measurement;
+    use crate::run::Evaluation;
+
+    fn row(strategy: &str, kept: f64, is_over: bool) -> Row {
+        Row {
+            cut: 3,
+            budget: 100,
+            room: 200,
+            floor: 20,
+            strategy: strategy.to_owned(),
+            measured: Measurement {
+                in_context: Some(kept),
+                is_over,
+                ..Measurement::default()
+            },
+        }
+    }
+
+    #[test]
+    fn the_best_within_the_budget_is_named_and_whether_that_is_certain() {
+        let result = |number: u32| ConversationResult {
+            set: "own".to_owned(),
+            id: number.to_string(),
+            content_hash: "sha256:0".to_owned(),
+            skipped: None,
+            mislabelled: None,
+            rows: vec![
+                row("keep-last", 0.2, false),
+                row("window", [0.9, 0.3][number as usize % 2], false),
+                row("tiered", 0.65, false),
+                row("greedy", 1.0, true),
+            ],
+            constraints: Vec::new(),
+        };
+        let evaluation = Evaluation {
+            results: (0..20).map(result).collect(),
+        };
+        let text = markdown(&Summary::of(&evaluation), |_| "10 %".to_owned());
+        let said = "- 10 %: `tiered` keeps 0.65; next is `window` 0.60, which may be chance; \
+                    of the baselines `keep-last` 0.20, certainly less; \
+                    over the budget too often to compare: `greedy` (20 of 20 cuts)\n";
+        assert!(text.ends_with(said), "{text}");
+    }
+}
