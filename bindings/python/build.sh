@@ -3,11 +3,11 @@
 #
 #   bindings/python/build.sh [FOLDER] [PROFILE]
 #
-# FOLDER: where the wheel goes (default: `target/wheels`). PROFILE: Cargo's (default: `release`).
+# FOLDER: where the wheel goes (default: `target/wheels`). PROFILE: Cargo's (default: `dist`).
 set -euo pipefail
 cd "$(dirname "$0")"
 folder="${1:-../../target/wheels}"
-profile="${2:-release}"
+profile="${2:-dist}"
 
 python3 -m pip --version > /dev/null
 if ! command -v maturin > /dev/null; then

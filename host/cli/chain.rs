@@ -40,11 +40,9 @@ pub(crate) const fn default_name(has_model: bool) -> &'static str {
 pub(crate) fn about_native(name: &str) -> &'static str {
     match name {
         "native:digest" => {
-            "Keeps the newest units and writes a structured summary of the rest, without a model."
+            "Is `tiered`, compiled into baler: for a fallback that needs no component."
         }
-        "native:summarize" => {
-            "Keeps the newest messages, and a model writes a summary of the rest (--model)."
-        }
+        "native:summarize" => "Is `summarize`, compiled into baler (--model).",
         "native:truncate" => "Keeps the newest turns that fit, and a note for the rest.",
         _ => "",
     }

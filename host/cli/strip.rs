@@ -117,10 +117,13 @@ fn is_quoted(before: &Conversation, unit: usize, account: &str) -> bool {
         parts.all(|part| matches!(part.content, Content::Text(_)))
     };
     let messages = before.messages(unit);
-    let mut texts = messages
+    let texts = messages
         .iter()
         .flat_map(|message| texts_of(before, message));
-    messages.iter().all(is_text) && texts.all(|text| stands_in(account, &text))
+    let texts: Vec<String> = texts.collect();
+    !texts.is_empty()
+        && messages.iter().all(is_text)
+        && texts.iter().all(|text| stands_in(account, text))
 }
 
 /// Returns whether a text stands in the account by itself, and not as a part of a word or, if it is short, of a sentence.

@@ -127,6 +127,20 @@ impl WholeFile {
         commit_all(vec![self.stage(content)?])
     }
 
+    /// Removes a file that is at the path, so that none is there afterwards.
+    #[cfg(feature = "eval")]
+    pub(crate) fn remove(self) -> anyhow::Result<()> {
+        let Self::Regular(target) = self else {
+            return Ok(());
+        };
+        match fs::remove_file(&target.place) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("cannot remove `{}`", target.shown.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Writes binary content, which is refused for a terminal.
     pub(crate) fn finish_binary(self, content: &[u8]) -> anyhow::Result<()> {
         match self {

@@ -656,5 +656,8 @@ async fn no_plan_passes_that_breaks_a_rule_and_a_fallback_follows_each() {
         assert!(is_expected, "{name}: expected {outcome:?}, got {result:?}");
         let falls_back = !matches!(outcome, Harmless);
         assert_eq!(receipt.fell_back, falls_back, "{name}");
+        if falls_back {
+            assert_eq!(receipt.strategy.as_deref(), Some("native:digest"), "{name}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use baler_host::compactor::{Compactor, Step};
+use baler_host::compactor::{Compactor, CompactorConfig, Step};
 use baler_host::{CompactorOptions, Host, Strategy};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -55,6 +55,23 @@ impl NativeCompactor {
                 .map(|compactor| Self(Mutex::new(compactor)))
                 .map_err(|error| error.raise())
         })
+    }
+
+    /// Reads a user's setting with a preset; returns its strategy, config and options as JSON.
+    #[staticmethod]
+    fn setting(setting: &str) -> PyResult<String> {
+        let read = CompactorConfig::from_json(setting);
+        let read = read.map_err(|error| errors::option(baler_host::with_causes(&error)))?;
+        let CompactorConfig::On {
+            strategy,
+            config,
+            options,
+            ..
+        } = read
+        else {
+            return Err(errors::option("a setting with a preset is on".to_owned()));
+        };
+        Ok(json!({"strategy": strategy, "config": config, "options": options}).to_string())
     }
 
     /// Appends messages, each as JSON.

@@ -81,3 +81,23 @@ def test_wrong_messages_and_options_change_nothing(host):
         baler.Compactor(GARDEN, host=host, context_windw=2_000)
     with pytest.raises(baler.OptionError, match="context-window"):
         baler.Compactor(GARDEN, host=host)
+
+
+def test_a_preset_has_the_strategy_and_the_settings_of_an_earlier_system(host):
+    turns = [
+        {"role": role, "content": f"{role} {number}: the roses in bed {number} need water."}
+        for number in range(9)
+        for role in ("user", "assistant")
+    ]
+    compactor = baler.Compactor(turns[:14], host=host, preset="ptc-runner")
+    # Seven turns: it compacts from eight on, whatever the tokens.
+    assert compactor.step().pressure is None
+    compactor.append(*turns[14:])
+    step = compactor.step()
+    assert step.pressure == "turns"
+    assert step.receipts[0]["attempts"][0]["strategy"] == "coalesce"
+    # Options take precedence.
+    compactor = baler.Compactor(turns, host=host, preset="ptc-runner", triggers={"turns": 50})
+    assert compactor.step().pressure is None
+    with pytest.raises(baler.OptionError, match="one of planck, puck, ptc-runner, apeira"):
+        baler.Compactor(turns, host=host, preset="plank")

@@ -1,6 +1,6 @@
 //! How a digest and a summary divide their budget: every share, minimum and maximum, in one table.
 //!
-//! `native:digest`, `native:summarize` and the guests read their figures from here, so no figure is defined
+//! Strategies read their figures from here, so no figure is defined
 //! twice. The limits of what is *read* (bytes of an output, lines of a list) are next to the code that reads.
 //!
 //! The words of the table: the **free budget** is what the budget leaves beside the overhead and the
@@ -64,7 +64,7 @@ pub const TEXT_FALL_OF_CHAT: u16 = 300;
 /// the free budget: it is what the newest user message answers.
 pub const NEWEST_OF_CHAT: Share = Share::new(1, 4);
 
-/// Returns the tokens of the free budget that `native:digest`, `tiered` and `tiered-model` plan for their text.
+/// Returns the tokens of the free budget that `tiered` and `tiered-model` plan for their text.
 /// `conversation` is the tokens of the whole conversation, and `newest` those of the newest unit that may be removed.
 #[must_use]
 pub fn text_tokens(work: Work, free: u32, conversation: u32, newest: u32) -> u32 {
@@ -94,7 +94,7 @@ pub const LEAST_DIGEST: u32 = 60;
 /// for shortened outputs.
 pub const MOST_DIGEST_BYTES: usize = 400_000;
 
-/// Share of the free bytes that `native:digest` reserves for its text while it chooses the window.
+/// Share of the free bytes that the text has while the window is chosen.
 pub const TEXT_BYTES: Share = Share::new(1, 2);
 
 /// A unit that does not fit ends the window if it has at most this share of the window's tokens. A larger one

@@ -132,14 +132,6 @@ struct Readme;
 pub mod __private {
     pub use crate::guest::Component;
 
-    /// What a host sees of `S` without a config.
-    ///
-    /// # Errors
-    /// None: there is no config that could be wrong.
-    pub fn introspect<S: crate::Strategy>() -> Result<crate::Introspection, crate::Failure> {
-        crate::guest::introspect::<S>(None)
-    }
-
     /// Compiles only if `S` is a strategy.
     pub const fn is_strategy<S: crate::Strategy>() {}
 }

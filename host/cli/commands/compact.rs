@@ -354,8 +354,7 @@ impl CompactCommand {
 
     /// Writes the conversation and the receipt. All content is written before the first file is replaced: to
     /// temporary files, then to pipes, then to standard output. So if any of it cannot be written, no file is
-    /// replaced, and there is neither a receipt without its conversation nor a conversation without its
-    /// receipt. Temporary files of a failed run are removed.
+    /// replaced. Temporary files of a failed run are removed.
     fn write_results(
         &self,
         mut files: Files,

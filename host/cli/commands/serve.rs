@@ -7,7 +7,7 @@ use anyhow::{Context as _, anyhow};
 use baler_host::{
     Host, Strategy,
     model::ModelGrant,
-    project::{Listed, Project},
+    project::{Project, Trust},
 };
 use baler_http::{Server, ServerError, ServerLimits, Token, raise_descriptor_limit};
 use clap::Args;
@@ -149,8 +149,8 @@ impl ServeCommand {
         let (chain, offered) = if chain.is_empty() {
             let mut offered = self.bundled_strategies(&host, grant.as_ref()).await?;
             let default = default_chain(&mut offered, grant.is_some());
-            let listed = self.listed_strategies(&host, project.as_ref(), grant.as_ref());
-            offered.extend(listed.await?);
+            let listed = self.listed_strategies(&host, project.as_ref(), grant.as_ref(), messages);
+            offered.extend(listed.await);
             (default, offered)
         } else {
             (chain, Vec::new())
@@ -221,18 +221,35 @@ impl ServeCommand {
         Ok(offered)
     }
 
-    /// Loads the strategies of `baler.toml`.
+    /// Loads the strategies of a `baler.toml` that the user trusts. Leaves out those that cannot be used, and says why.
     async fn listed_strategies(
         &self,
         host: &Host,
         project: Option<&Project>,
         grant: Option<&ModelGrant>,
-    ) -> Result<Vec<Strategy>, Failure> {
-        let listed = project.into_iter().flat_map(Project::strategies);
-        let names: Vec<&str> = listed.map(Listed::name).collect();
-        let sources = chain::find_all(&names, &self.remote, project)?;
-        let loaded = chain::load(host, &sources, None, &self.sandbox).await?;
-        model::granted(loaded, &sources, grant)
+        messages: Messages,
+    ) -> Vec<Strategy> {
+        let trusted = project.filter(|project| project.trust() != Trust::Untrusted);
+        let mut offered = Vec::new();
+        for listed in trusted.into_iter().flat_map(Project::strategies) {
+            let loaded = async {
+                let source = chain::find(listed.name(), &self.remote, project)?;
+                let strategy = source.load(host, &self.sandbox).await?;
+                model::granted(vec![strategy], &[source], grant)
+            };
+            match loaded.await {
+                Ok(loaded) => {
+                    project::tell(project, &[listed.name()], messages);
+                    offered.extend(loaded);
+                }
+                Err(failure) => messages.warn(&format!(
+                    "`{}` of `baler.toml` is not offered: {:#}",
+                    cleaned(listed.name()),
+                    failure.error
+                )),
+            }
+        }
+        offered
     }
 
     /// Reads the token of the file or of the environment; `None` if absent.

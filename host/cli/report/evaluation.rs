@@ -152,13 +152,14 @@ impl Evaluation {
         }
         // The best first, by the sum over the budgets. Those without a figure are last.
         let mut sums: HashMap<&str, f64> = HashMap::new();
-        for ((strategy, _), row) in &rows {
-            let mean = row.figures.get(figure.name).map_or(0.0, |of| of.mean);
-            *sums.entry(strategy).or_default() += mean;
+        for row in self.summary.iter().filter(|row| row.set.as_str() == set) {
+            if let Some(of) = row.figures.get(figure.name) {
+                *sums.entry(row.strategy.as_str()).or_default() += of.mean;
+            }
         }
         let mut strategies = self.strategies();
         strategies.sort_by(|one, other| {
-            let sum = |name: &str| sums.get(name).copied().unwrap_or_default();
+            let sum = |name: &str| sums.get(name).copied().unwrap_or(-1.0);
             sum(other).total_cmp(&sum(one))
         });
         let panels = budgets.into_iter().map(|budget| Panel {

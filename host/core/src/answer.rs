@@ -23,8 +23,8 @@ impl Host {
     /// plan, the later ones are its fallbacks. Request and answer are JSON texts:
     /// [`Operation::request_schema`], [`Operation::answer_schema`].
     ///
-    /// A failure that a strategy declares, such as for an invalid config, is an answer and not an error. If
-    /// this host has an archive, it stores what a plan removes, even if the other host rejects the plan.
+    /// A failure that a strategy declares, such as for an invalid config, is an answer and not an error. Nothing is
+    /// archived: that is for the other host, which has the conversation.
     ///
     /// # Errors
     /// Returns an error if `request` is not a question of the contract, or if the host itself failed.
@@ -62,7 +62,10 @@ impl Host {
                 let (conversation, wanted) = self.conversation_and_request(&ask, deadline)?;
                 let report = match self.chain_for(&ask, chain).await {
                     Err(failure) => failed(failure),
-                    Ok(chain) => report(self.compact(&conversation, &chain, &wanted).await?),
+                    Ok(chain) => report(
+                        self.compact_into(None, &conversation, &chain, &wanted)
+                            .await?,
+                    ),
                 };
                 to_json(&report)
             }

@@ -25,7 +25,7 @@ use crate::runner::CallFailure;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
 use crate::verify::{Accepted, accept, exceeded_limits};
-use baler_archive::Stored;
+use baler_archive::{Archive, Stored};
 
 /// Number of failures declared in a row from which on the chain continues after a declared failure.
 const MAX_FAILURES_IN_A_ROW: u32 = 3;
@@ -72,8 +72,21 @@ impl Host {
         chain: &[Strategy],
         request: &Request,
     ) -> Result<Compaction, HostError> {
+        let archive = self.archive.as_ref();
+        self.compact_into(archive, conversation, chain, request)
+            .await
+    }
+
+    /// Does the same, with this archive instead of the host's own.
+    pub(crate) async fn compact_into(
+        &self,
+        archive: Option<&Archive>,
+        conversation: &Conversation,
+        chain: &[Strategy],
+        request: &Request,
+    ) -> Result<Compaction, HostError> {
         let compaction = self
-            .compact_without_metrics(conversation, chain, request)
+            .compact_without_metrics(archive, conversation, chain, request)
             .await?;
         metrics::compaction(compaction.receipt());
         Ok(compaction)
@@ -81,6 +94,7 @@ impl Host {
 
     async fn compact_without_metrics(
         &self,
+        archive: Option<&Archive>,
         conversation: &Conversation,
         chain: &[Strategy],
         request: &Request,
@@ -90,7 +104,7 @@ impl Host {
         if let Some(&unit) = pinned.find(|unit| **unit >= units) {
             return Err(HostError::NoSuchUnit { unit, units });
         }
-        let situation = Arc::new(self.situation(conversation, request));
+        let situation = Arc::new(Situation::new(conversation, request, archive.is_some()));
         let mut record = Record {
             start: Instant::now(),
             situation: &situation,
@@ -100,7 +114,7 @@ impl Host {
         };
         let ending = self.run_chain(chain, &mut record).await;
         let start = Instant::now();
-        let stored = self.store(conversation, &ending).await?;
+        let stored = store(archive, conversation, &ending).await?;
         Ok(match ending {
             Ending::Unchanged(why) => record.unchanged(why, stored),
             Ending::Compacted {
@@ -281,27 +295,27 @@ impl Host {
             }
         }
     }
+}
 
-    /// Archives all content that the result removes or changes. Returns `None` without an archive, and if
-    /// nothing changes.
-    async fn store(
-        &self,
-        conversation: &Conversation,
-        ending: &Ending,
-    ) -> Result<Option<Stored>, HostError> {
-        let outcomes: &[UnitOutcome] = match ending {
-            Ending::Compacted { accepted, .. } => &accepted.applied.outcomes,
-            Ending::Unchanged(_) if conversation.repairs().is_empty() => return Ok(None),
-            Ending::Unchanged(_) => &[],
-        };
-        match &self.archive {
-            None => Ok(None),
-            Some(archive) => {
-                let gone = outcomes.iter().enumerate();
-                let gone = gone.filter(|(_, outcome)| **outcome != UnitOutcome::Kept);
-                let stored = archive.store(conversation, gone.map(|(unit, _)| unit));
-                Ok(Some(stored.await?))
-            }
+/// Archives all content that the result removes or changes. Returns `None` without an archive, and if
+/// nothing changes.
+async fn store(
+    archive: Option<&Archive>,
+    conversation: &Conversation,
+    ending: &Ending,
+) -> Result<Option<Stored>, HostError> {
+    let outcomes: &[UnitOutcome] = match ending {
+        Ending::Compacted { accepted, .. } => &accepted.applied.outcomes,
+        Ending::Unchanged(_) if conversation.repairs().is_empty() => return Ok(None),
+        Ending::Unchanged(_) => &[],
+    };
+    match archive {
+        None => Ok(None),
+        Some(archive) => {
+            let gone = outcomes.iter().enumerate();
+            let gone = gone.filter(|(_, outcome)| **outcome != UnitOutcome::Kept);
+            let stored = archive.store(conversation, gone.map(|(unit, _)| unit));
+            Ok(Some(stored.await?))
         }
     }
 }

@@ -25,8 +25,8 @@ pub enum HostError {
     /// The system provides no random numbers for a key.
     #[error("the system provides no random numbers for a key")]
     Random(#[source] std::io::Error),
-    /// The system provides no thread for the clock that interrupts strategies.
-    #[error("the system gives no thread for the clock of the sandbox")]
+    /// The system provides no thread for the clock that interrupts strategies, or for a native strategy that asks a model.
+    #[error("the system gives no thread")]
     Thread(#[source] std::io::Error),
     /// The sandbox could not be created or entered.
     #[error("the sandbox failed: {action}")]
@@ -78,8 +78,8 @@ impl From<OpenError> for HostError {
     }
 }
 
-/// Returns the message of an error and of all its causes, as one text. What baler's errors say holds no text of a
-/// conversation.
+/// Returns the message of an error and of all its causes, as one text. That of a [`HostError`] holds no text of a
+/// conversation; others may quote the config, the component or the saved state.
 #[must_use]
 pub fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();

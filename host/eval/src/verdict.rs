@@ -21,7 +21,7 @@ pub(crate) fn markdown(summary: &Summary<'_>, name_of: impl Fn(u32) -> String) -
         return text;
     }
     format!(
-        "### What this says\n\nBy what was needed later and is in the context (all sets with equal weight; certain means: in 95 % of the draws of the same conversations):\n\n{text}"
+        "### What this says\n\nBy what was needed later and is in the context (all sets with equal weight). A difference is certain if its 95 % interval, at the cuts that both have, is on one side of zero.\n\n{text}"
     )
 }
 

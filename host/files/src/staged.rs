@@ -98,9 +98,8 @@ pub fn claim(file: File, is_locked_by_its_writer: bool) -> io::Result<Option<Fil
     Ok(is_abandoned.then_some(file))
 }
 
-/// Removes abandoned files from a folder. Files that cannot be removed
-/// stay. Files of other programs may have the names of earlier versions, so such files are removed only if
-/// `is_only_balers` says that the folder holds nothing else.
+/// Removes abandoned files from a folder. Files that cannot be removed stay. Files of other programs may have the names
+/// of earlier versions, so such files are removed only if `is_only_balers` says that the folder holds nothing else.
 pub fn clear(folder: &Path, is_only_balers: bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();

@@ -65,6 +65,11 @@ class NativeCompactor:
         Returns all that `resume` needs, as a text.
         """
     @staticmethod
+    def setting(setting: str) -> str:
+        """
+        Reads a user's setting with a preset; returns its strategy, config and options as JSON.
+        """
+    @staticmethod
     def start(host: NativeHost, conversation: NativeConversation, chain: SupportsGetItem[int, NativeStrategy], options: str, cancel: Cancel) -> NativeCompactor:
         """
         Creates a compactor for a conversation.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from . import _calls, _host, _options, _strategy
-from ._baler import NativeCompactor, to_json
+from ._baler import NativeCompactor, NativeStrategy, to_json
 from ._compaction import MEMBERS, read
 from ._errors import OptionError
 
@@ -26,6 +26,8 @@ class CompactorOptions(TypedDict, total=False):
     - `retry_after`: Number of messages that must be appended after a futile compaction before the next attempt.
       Default: 4.
     - `policy`: What plans may do, as in `baler.toml`.
+    - `preset`: The settings of an earlier system: `planck`, `puck`, `ptc-runner` or `apeira` (`docs/compactor.md`). Other
+      options take precedence over them, and `strategy` over its strategy.
     """
 
     context_window: int
@@ -35,6 +37,7 @@ class CompactorOptions(TypedDict, total=False):
     ask_strategy: bool
     retry_after: int
     policy: Mapping[str, Any]
+    preset: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,8 @@ class Compactor:
         host = host or _host.shared()
         call = _calls.begin()
         before = read(conversation, {"host": host, "format": format}, call)
-        chain = _strategy.chain(strategy, "tiered-model" if host.has_model else "tiered")
-        self._native = NativeCompactor.start(host._native, before.conversation, chain, _kebab(options), call)
+        chain, settings = _chosen(strategy, host, options)
+        self._native = NativeCompactor.start(host._native, before.conversation, chain, settings, call)
         self._format = before.conversation.format
 
     @classmethod
@@ -93,9 +96,9 @@ class Compactor:
         """Continues from a text that `save` returned, with the same strategy and options."""
         host = host or _host.shared()
         call = _calls.begin()
-        chain = _strategy.chain(strategy, "tiered-model" if host.has_model else "tiered")
+        chain, settings = _chosen(strategy, host, options)
         compactor = object.__new__(cls)
-        compactor._native = NativeCompactor.resume(host._native, saved, chain, _kebab(options), call)
+        compactor._native = NativeCompactor.resume(host._native, saved, chain, settings, call)
         compactor._format = json.loads(saved)["format"]
         return compactor
 
@@ -154,6 +157,23 @@ class Compactor:
 
     def __repr__(self) -> str:
         return f"<baler.Compactor {self.tokens} tokens, {self.compactions} compactions>"
+
+
+def _chosen(
+    strategy: _strategy.AnyStrategy | Sequence[_strategy.AnyStrategy] | None,
+    host: _host.Host,
+    options: CompactorOptions,
+) -> tuple[list[NativeStrategy], str]:
+    """Returns the chain, and the options as JSON."""
+    default: _strategy.AnyStrategy = "tiered-model" if host.has_model else "tiered"
+    own = dict(options)
+    preset = own.pop("preset", None)
+    settings = _kebab(own)
+    if preset is not None:
+        read = json.loads(NativeCompactor.setting(json.dumps({"preset": preset, "compactor": json.loads(settings)})))
+        settings = json.dumps(read["options"])
+        default = _strategy.Strategy(read["strategy"], config=json.loads(read["config"]))
+    return _strategy.chain(default if strategy is None else strategy, "tiered"), settings
 
 
 def _kebab(options: Mapping[str, Any]) -> str:

@@ -73,8 +73,10 @@ fn draw(files: Vec<WholeFile>, figures: serde_json::Value) -> anyhow::Result<()>
         serde_json::from_value(figures).context("the charts cannot be drawn")?;
     figures.check().context("the charts cannot be drawn")?;
     for (file, chart) in files.into_iter().zip(report::charts(&figures)) {
-        if let Some(chart) = chart {
-            file.finish(&chart)?;
+        match chart {
+            Some(chart) => file.finish(&chart)?,
+            // One of an earlier run would pass for this one's.
+            None => file.remove()?,
         }
     }
     Ok(())

@@ -5,39 +5,41 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use baler_strategy::{Conversation, Level, Message, ModelSource, Source, Strategy, Tool, Unit};
 
 use super::convert;
-use crate::fault::DeclaredFailure;
-use crate::report::{Introspection, Report};
+use crate::fault::{Fault, Trap};
+use crate::report::Report;
+use crate::runner::CallFailure;
 use crate::situation::Situation;
 
 /// Asks the strategy, which stands as `name` in the receipt, for a plan, with its default config.
 ///
+/// Once the time of the request is over, what it answers is of no use, and nobody uses it (`chain.rs`).
+///
 /// # Errors
-/// The strategy declared a failure, panicked, or the request's time is over.
+/// The strategy declared a failure, or panicked.
 pub(super) fn compact<S: Strategy>(
     situation: &Situation,
     name: &str,
     model: Option<&dyn ModelSource>,
-) -> Result<Report, (DeclaredFailure, String)> {
+) -> Result<Report, CallFailure> {
     let seen = Seen { situation, model };
     let lent = convert::situation(situation, name);
-    // A guest that panics traps. Here a fallback follows as well.
+    // A guest that panics traps. Here it is the same fault, and a fallback follows.
     let answer = catch_unwind(AssertUnwindSafe(|| {
         S::compact(&Conversation::new(&seen), &lent, &S::Config::default())
     }));
-    let failed = |why: &str| (DeclaredFailure::Other, why.to_owned());
-    if situation.is_over() {
-        return Err(failed("the time of the request is over"));
-    }
     match answer {
-        Ok(answer) => answer.map(convert::report).map_err(convert::failure),
-        Err(_) => Err(failed("the native strategy panicked")),
+        Ok(answer) => answer.map(convert::report).map_err(|failure| {
+            let (kind, why) = convert::failure(failure);
+            CallFailure::Declared(kind, why)
+        }),
+        Err(_) => Err(panicked()),
     }
 }
 
-/// Returns what the strategy declares of its plans.
-pub(super) fn declared<S: Strategy>() -> Option<Introspection> {
-    let introspection = baler_strategy::__private::introspect::<S>().ok()?;
-    Some(convert::introspection(introspection))
+/// Returns the fault of a strategy that panicked.
+pub(super) const fn panicked() -> CallFailure {
+    let trap = Trap::Unreachable;
+    CallFailure::Fault(Fault::Trap { trap })
 }
 
 /// What a native strategy sees.
@@ -73,6 +75,9 @@ impl Source for Seen<'_> {
     }
 
     fn count(&self, text: &str) -> u32 {
+        if self.situation.is_over() {
+            return 0;
+        }
         self.situation.conversation.tokenizer().count(text)
     }
 

@@ -22,8 +22,7 @@ use std::time::Instant;
 use baler_strategy_core as strategies;
 
 use crate::fault::DeclaredFailure;
-use crate::limits::Limits;
-use crate::report::{Answer, Introspection, Report};
+use crate::report::{Answer, Report};
 use crate::runner::{Call, CallFailure, Runner, Running, Terms};
 use crate::situation::Situation;
 
@@ -59,10 +58,6 @@ impl Runner for Digest {
             let start = Instant::now();
             Call::of(start, Ok(digest(situation, terms.name)))
         })
-    }
-
-    fn declared(&self, _limits: Limits) -> Running<'_, Option<Introspection>> {
-        Box::pin(std::future::ready(guest::declared::<strategies::Tiered>()))
     }
 }
 
@@ -100,7 +95,7 @@ impl Runner for Summarize {
         Box::pin(async move {
             let start = Instant::now();
             let result = match terms.model {
-                None => Err((
+                None => Err(CallFailure::Declared(
                     DeclaredFailure::Model,
                     "no model was granted to this strategy".to_owned(),
                 )),
@@ -114,14 +109,7 @@ impl Runner for Summarize {
                     .await
                 }
             };
-            let failed = |(kind, why)| CallFailure::Declared(kind, why);
-            Call::of(start, result.map_err(failed))
+            Call::of(start, result)
         })
-    }
-
-    fn declared(&self, _limits: Limits) -> Running<'_, Option<Introspection>> {
-        Box::pin(std::future::ready(
-            guest::declared::<strategies::Summarize>(),
-        ))
     }
 }

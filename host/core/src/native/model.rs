@@ -7,14 +7,14 @@ use std::time::Instant;
 use baler_strategy::{Completion, ModelError, ModelInfo, ModelRequest, ModelSource};
 use tokio::sync::{mpsc, oneshot};
 
-use super::convert;
-use crate::fault::DeclaredFailure;
+use super::{convert, guest};
+use crate::error::HostError;
 use crate::model::ModelGrant;
 use crate::report::Report;
+use crate::runner::CallFailure;
 use crate::situation::Situation;
 
-/// A report, or a declared failure with its reason.
-type Outcome = Result<Report, (DeclaredFailure, String)>;
+type Outcome = Result<Report, CallFailure>;
 
 /// Runs `strategy`, which may ask the model of the grant until `deadline`.
 ///
@@ -33,7 +33,6 @@ pub(super) async fn asking(
     };
     let (questions, mut asked) = mpsc::unbounded_channel();
     let (done, outcome) = oneshot::channel();
-    let failed = |why: String| Err((DeclaredFailure::Other, why));
     let thread = thread::Builder::new().name("native:summarize".to_owned());
     let started = thread.spawn(move || {
         let model = Asked { info, questions };
@@ -41,7 +40,7 @@ pub(super) async fn asking(
         let _ = done.send(strategy(&model));
     });
     if let Err(error) = started {
-        return failed(format!("no thread could be started: {error}"));
+        return Err(CallFailure::Host(HostError::Thread(error)));
     }
     while let Some((request, reply)) = asked.recv().await {
         let question = convert::question(request);
@@ -50,10 +49,7 @@ pub(super) async fn asking(
         let answer = answer.await.map(convert::answer);
         let _: Result<(), _> = oneshot::Sender::send(reply, answer.map_err(convert::model_error));
     }
-    match outcome.await {
-        Ok(outcome) => outcome,
-        Err(_) => failed("the native strategy panicked".to_owned()),
-    }
+    outcome.await.unwrap_or_else(|_| Err(guest::panicked()))
 }
 
 type Reply = oneshot::Sender<Result<Completion, ModelError>>;

@@ -78,15 +78,15 @@ impl Strategy {
         }
     }
 
-    /// Returns `native:digest`, which keeps the newest part and replaces the rest by a structured summary,
-    /// without a model.
+    /// Returns `native:digest`, the strategy `tiered` compiled into the host: it keeps the newest part, cuts old outputs
+    /// and replaces the rest by a structured summary, without a model.
     #[must_use]
     pub fn digest() -> Self {
         Self::native_of("native:digest", native::Digest)
     }
 
-    /// Returns `native:summarize`, which keeps the newest messages and replaces the rest by a summary of this
-    /// model.
+    /// Returns `native:summarize`, the strategy `summarize` compiled into the host: it keeps the newest part and replaces
+    /// the rest by a summary of this model.
     #[must_use]
     pub fn summarize(grant: ModelGrant) -> Self {
         Self::native_of("native:summarize", native::Summarize).with_model(grant)
