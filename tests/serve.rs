@@ -483,9 +483,9 @@ fn server_archives_what_it_removes_unless_that_is_turned_off() {
     }
 }
 
-/// Also where no option names it.
+/// One that was only found may have come with somebody else's files.
 #[test]
-fn clients_can_name_the_strategies_of_the_list() {
+fn clients_can_name_the_strategies_of_a_list_that_the_operator_trusts() {
     let folder = TempDir::new().expect("a folder");
     let wasm = baler_strategies::by_name("sliding-window").expect("it ships");
     std::fs::write(folder.path().join("window.wasm"), wasm.wasm).expect("writes");
@@ -494,8 +494,11 @@ fn clients_can_name_the_strategies_of_the_list() {
     let (document, _) = example_request();
     let asked =
         format!("{{\"conversation\": {document}, \"budget\": \"50%\", \"strategy\": \"window\"}}");
-    let answer = Serving::start(&folder, &[], None).post("/v1/compact", &asked);
+    let trusting = ["--project", "baler.toml"];
+    let answer = Serving::start(&folder, &trusting, None).post("/v1/compact", &asked);
     assert!(answer.contains("\"strategy\":\"window\""), "{answer}");
+    let answer = Serving::start(&folder, &[], None).post("/v1/compact", &asked);
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
 }
 
 #[test]

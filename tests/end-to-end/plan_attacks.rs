@@ -1,6 +1,7 @@
 //! Plans that attack the check of plans. A plan is the same data wherever it was made, so these are made here, by a
 //! strategy that is asked as a remote one is. Attacks on the sandbox are components (`hostile.rs`).
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use baler_host::{
@@ -613,7 +614,11 @@ impl Remote for Attacking {
                     conversation: &self.conversation,
                     units: request["units"].as_array().expect("a list"),
                 };
-                json!({"outcome": {"compacted": {"pieces": (self.plan)(&seen)}}})
+                // Not every conversation has what an attack needs.
+                match catch_unwind(AssertUnwindSafe(|| (self.plan)(&seen))) {
+                    Ok(pieces) => json!({"outcome": {"compacted": {"pieces": pieces}}}),
+                    Err(_) => json!({"outcome": {"unchanged": "nothing to attack here"}}),
+                }
             }
             _ => json!({}),
         };
@@ -621,17 +626,26 @@ impl Remote for Attacking {
     }
 }
 
+fn strategy(name: &str, plan: fn(&Seen<'_>) -> Vec<Value>, of: &Conversation) -> Strategy {
+    Strategy::remote(Arc::new(Attacking {
+        name: name.replace(' ', "-"),
+        plan,
+        conversation: of.clone(),
+    }))
+}
+
+/// Strategies that attack a conversation, each by its plan.
+pub(crate) fn attacking(conversation: &Conversation) -> impl Iterator<Item = Strategy> {
+    let attacks = ATTACKS.iter();
+    attacks.map(|(name, plan, _)| strategy(name, *plan, conversation))
+}
+
 #[tokio::test]
 async fn no_plan_passes_that_breaks_a_rule_and_a_fallback_follows_each() {
     let host = host();
     for (name, plan, outcome) in ATTACKS {
         let conversation = read(host, &chat());
-        let remote = Attacking {
-            name: name.replace(' ', "-"),
-            plan: *plan,
-            conversation: conversation.clone(),
-        };
-        let strategy = Strategy::remote(Arc::new(remote));
+        let strategy = strategy(name, *plan, &conversation);
         // A plan that changes but one part gets under this.
         let request = share(0.92).with_required(true);
         let compaction = host

@@ -158,21 +158,16 @@ async fn every_strategy_leaves_each_message_of_the_user_in_its_place_in_every_fo
 
 /// A constraint may be as far from the newest message as it likes, and a strategy as hostile.
 #[tokio::test]
-async fn guest_that_removes_or_rewrites_everything_does_not_reach_the_users_words() {
+async fn plan_that_removes_or_rewrites_everything_does_not_reach_the_users_words() {
     let conversation = read(&spoken(Format::Anthropic, &SAID));
     let mut attacks = 0;
-    for guest in baler_hostile_guests::ALL.iter().filter(|guest| {
-        ["drop-", "edit-", "insert-", "rewrite-"]
-            .iter()
-            .any(|start| guest.name.starts_with(start))
-    }) {
-        let strategy = host().load(guest.name, guest.wasm).await.expect("it loads");
+    for strategy in crate::plan_attacks::attacking(&conversation) {
         let compaction = compact(&conversation, &strategy, &to(0.1)).await;
         for text in SAID {
             let message = user(Format::Anthropic, text);
-            assert!(has_message(&compaction, &message), "{}: {text}", guest.name);
+            assert!(has_message(&compaction, &message), "{strategy:?}: {text}");
         }
-        // Some guests attack what this conversation has none of.
+        // Some attack what this conversation has none of.
         attacks += usize::from(compaction.is_compacted());
     }
     assert!(attacks > 10, "only {attacks} guests attacked");
