@@ -9,6 +9,9 @@ use crate::statistics::Summary;
 /// A strategy whose results are over the budget at more than one of so many cuts is not compared. (A report marks its points.)
 const OVER: usize = 20;
 
+/// The fewest conversations of which a difference can be certain.
+const LEAST: usize = 10;
+
 /// Writes a sentence for each budget. Empty where there is nothing to compare.
 pub(crate) fn markdown(summary: &Summary<'_>, name_of: impl Fn(u32) -> String) -> String {
     let mut text = String::new();
@@ -83,6 +86,7 @@ fn certainty(summary: &Summary<'_>, budget: u32, best: &str, other: &str) -> &'s
         pairs.collect()
     };
     match summary.mean_of(&summary.sets(), &at_same_cuts) {
+        Some(difference) if difference.conversations < LEAST => "of too few conversations to say",
         Some(difference) if difference.low > 0.0 => "certainly less",
         Some(difference) if difference.high < 0.0 => "certainly more",
         _ => "which may be chance",
