@@ -237,13 +237,21 @@ fn parse_error(body: &str, error: &serde_json::Error) -> ApiError {
         return not_json(error);
     };
     let is_known = |name: &str| MEMBERS.iter().any(|(known, _)| *known == name);
-    let unknown = members.keys().filter(|name| !is_known(name)).count();
-    if unknown > 0 {
+    let unknown: Vec<&String> = members.keys().filter(|name| !is_known(name)).collect();
+    if !unknown.is_empty() {
         let known: Vec<&str> = MEMBERS.iter().map(|(name, _)| *name).collect();
+        // Not the member's own name, which may be text of a conversation.
+        let meant = |name: &&str| unknown.iter().any(|own| own.replace('_', "-") == **name);
+        let meant = known.iter().find(|name| meant(name));
+        let hint = meant.map_or_else(
+            || "put the conversation into `conversation`".to_owned(),
+            |name| format!("`{name}` is written with hyphens"),
+        );
+        let unknown = unknown.len();
         return ApiError::bad_request(
             "unknown-member",
             format!(
-                "{unknown} members of the body are unknown; put the conversation into `conversation`. Known: {}",
+                "unknown members of the body: {unknown}; {hint}. Known: {}",
                 known.join(", ")
             ),
         );
