@@ -47,7 +47,7 @@ fn tokens() -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
     let vocabulary = tiktoken::get_encoding("o200k_base").ok_or("tiktoken has o200k_base")?;
     let ranks = 0..u32::try_from(vocabulary.vocab_size())?;
     let tokens: Vec<Vec<u8>> = ranks.map(|rank| vocabulary.decode(&[rank])).collect();
-    // A rank that is no token would be an empty one, and the merge relies on there being none.
+    // A rank without a token would give an empty one. The merge relies on every rank having a token.
     if tokens.iter().any(Vec::is_empty) || tokens.len() >> hash::RANK_BITS != 0 {
         return Err("the ranks of o200k_base have gaps, or are too many for a slot".into());
     }
@@ -67,7 +67,7 @@ fn slots(tokens: &[Vec<u8>]) -> Result<Vec<u32>, Box<dyn Error>> {
     Ok(slots)
 }
 
-/// Returns the rank of each pair of bytes, `u32::MAX` for one that is no token.
+/// Returns the rank of each pair of bytes, `u32::MAX` for a pair that is not a token.
 fn pairs(tokens: &[Vec<u8>]) -> Result<Vec<u32>, Box<dyn Error>> {
     let mut pairs = vec![u32::MAX; 1 << 16];
     for (rank, token) in tokens.iter().enumerate() {

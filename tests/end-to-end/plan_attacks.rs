@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::support::{assert_good, chat, host, read, share};
 
-/// What must come of a plan.
+/// The expected result of a plan.
 #[derive(Debug, Clone, Copy)]
 enum Outcome {
     Breaks(PlanRule),
@@ -183,7 +183,7 @@ const CONTROLS: &str = "\0\u{1b}[2J\u{1b}]0;owned\u{7}\r\u{8}\u{85}\u{2028}\u{20
 
 const MOST: u64 = u32::MAX as u64;
 
-/// A name, the plan's pieces, and what must come of them.
+/// A name, the plan's pieces, and the expected result.
 type Attack = (&'static str, fn(&Seen<'_>) -> Vec<Value>, Outcome);
 
 fn is_text(content: &Content) -> bool {

@@ -6,7 +6,7 @@ use crate::baselines::Baseline;
 use crate::run::{ConversationResult, Row};
 use crate::statistics::Summary;
 
-/// A strategy whose results are over the budget at more than one of so many cuts is not compared. (A report marks its points.)
+/// A strategy is not compared if more than one of this many results exceeds the budget. A report marks its points.
 const OVER: usize = 20;
 
 /// The fewest conversations of which a difference can be certain.

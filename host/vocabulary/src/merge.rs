@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use crate::table::{self, NONE};
 
-/// Pieces of up to so many bytes are merged without a heap, which is faster for a word.
+/// The most bytes of a piece that is merged without a heap, which is faster for a word.
 const SHORT: usize = 32;
 
 /// Returns the tokens of a piece.

@@ -9,7 +9,7 @@ const PAIRS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/pairs.bin"));
 const BLOCKS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/blocks.bin"));
 const CLASSES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/classes.bin"));
 
-/// The rank of what is no token.
+/// The rank of bytes that are not a token.
 pub(crate) const NONE: u32 = u32::MAX;
 
 #[inline]

@@ -25,12 +25,7 @@ pub(super) async fn asking(
     deadline: Instant,
     strategy: impl FnOnce(&dyn ModelSource) -> Outcome + Send + 'static,
 ) -> Outcome {
-    let info = grant.model.info();
-    let info = ModelInfo {
-        name: info.name.clone(),
-        context_window: info.context_window,
-        max_output_tokens: info.max_output_tokens,
-    };
+    let info = convert::model_info(grant.model.info());
     let (questions, mut asked) = mpsc::unbounded_channel();
     let (done, outcome) = oneshot::channel();
     let thread = thread::Builder::new().name("native:summarize".to_owned());

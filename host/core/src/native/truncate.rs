@@ -219,7 +219,7 @@ impl Free {
         true
     }
 
-    /// Returns what a text of so many tokens and bytes leaves.
+    /// Returns what is left after a text of this many tokens and bytes.
     const fn without_text(self, tokens: u32, bytes: usize) -> Self {
         Self {
             tokens: self.tokens.saturating_sub(tokens),

@@ -360,6 +360,14 @@ pub(super) fn introspection(said: strategy::Introspection) -> Introspection {
     }
 }
 
+pub(super) fn model_info(info: &baler_models::ModelInfo) -> model::Info {
+    model::Info {
+        name: info.name.clone(),
+        context_window: info.context_window,
+        max_output_tokens: info.max_output_tokens,
+    }
+}
+
 pub(super) fn question(request: model::Request) -> Question {
     Question::new(request.prompt, request.max_output_tokens).with_instructions(request.instructions)
 }

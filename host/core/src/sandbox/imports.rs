@@ -121,14 +121,8 @@ const RESERVE: Duration = Duration::from_secs(5);
 impl model::Host for Context {
     fn available(&mut self) -> wasmtime::Result<Option<model::Info>> {
         self.host_call()?;
-        Ok(self.grant.as_ref().map(|grant| {
-            let info = grant.model.info();
-            model::Info {
-                name: info.name.clone(),
-                context_window: info.context_window,
-                max_output_tokens: info.max_output_tokens,
-            }
-        }))
+        let granted = self.grant.as_ref();
+        Ok(granted.map(|grant| convert::model_info(grant.model.info())))
     }
 
     async fn complete(
