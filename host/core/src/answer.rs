@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use baler_conversation::{Conversation, Deadline, ReadOptions};
 
+use crate::chain;
 use crate::compaction::Compaction;
 use crate::error::HostError;
 use crate::fault::DeclaredFailure;
@@ -18,198 +19,186 @@ use crate::request::{Budget, Pins, Request};
 use crate::strategy::{ConfigError, IntrospectError, Strategy};
 use crate::unseen;
 
-impl Host {
-    /// Answers a question of another host to its remote strategy, with the first strategy of `chain`; for a
-    /// plan, the later ones are its fallbacks. Request and answer are JSON texts:
-    /// [`Operation::request_schema`], [`Operation::answer_schema`].
-    ///
-    /// A failure that a strategy declares, such as for an invalid config, is an answer and not an error. Nothing is
-    /// archived: that is for the other host, which has the conversation.
-    ///
-    /// # Errors
-    /// Returns an error if `request` is not a question of the contract, or if the host itself failed.
-    pub async fn answer(
-        &self,
-        question: Operation,
-        request: &str,
-        chain: &[Strategy],
-        deadline: &Deadline,
-    ) -> Result<String, AnswerError> {
-        match question {
-            Operation::Introspect => {
-                let ask: wire::IntrospectRequest<'_> = read(request)?;
-                to_json(&self.introspection_of(&ask, chain).await?)
-            }
-            Operation::ShouldCompact => {
-                let ask = read::<wire::StrategyRequest<'_>>(request)?;
-                let (conversation, wanted) = self.conversation_and_request(&ask, deadline)?;
-                let answer = match self.chain_for(&ask, chain).await {
-                    // The other host can decide as well as this one.
-                    Err(_) => crate::report::Decision::HostDecides,
-                    Ok(chain) => match chain.first() {
-                        Some(first) => {
-                            self.should_compact(&conversation, first, &wanted)
-                                .await
-                                .decision
-                        }
-                        None => crate::report::Decision::HostDecides,
-                    },
-                };
-                to_json(&wire::Decision::from(answer))
-            }
-            Operation::Compact => {
-                let ask = read::<wire::StrategyRequest<'_>>(request)?;
-                let (conversation, wanted) = self.conversation_and_request(&ask, deadline)?;
-                let report = match self.chain_for(&ask, chain).await {
-                    Err(failure) => failed(failure),
-                    Ok(chain) => report(
-                        self.compact_into(None, &conversation, &chain, &wanted)
-                            .await?,
-                    ),
-                };
-                to_json(&report)
-            }
+/// Answers a question of another host ([`Host::answer`]).
+pub(crate) async fn answer(
+    host: &Host,
+    question: Operation,
+    request: &str,
+    chain: &[Strategy],
+    deadline: &Deadline,
+) -> Result<String, AnswerError> {
+    match question {
+        Operation::Introspect => {
+            let ask: wire::IntrospectRequest<'_> = read(request)?;
+            to_json(&introspection_of(host, &ask, chain).await?)
+        }
+        Operation::ShouldCompact => {
+            let ask = read::<wire::StrategyRequest<'_>>(request)?;
+            let (conversation, wanted) = conversation_and_request(host, &ask, deadline)?;
+            let answer = match chain_for(host, &ask, chain).await {
+                // The other host can decide as well as this one.
+                Err(_) => crate::report::Decision::HostDecides,
+                Ok(chain) => match chain.first() {
+                    Some(first) => {
+                        host.should_compact(&conversation, first, &wanted)
+                            .await
+                            .decision
+                    }
+                    None => crate::report::Decision::HostDecides,
+                },
+            };
+            to_json(&wire::Decision::from(answer))
+        }
+        Operation::Compact => {
+            let ask = read::<wire::StrategyRequest<'_>>(request)?;
+            let (conversation, wanted) = conversation_and_request(host, &ask, deadline)?;
+            let report = match chain_for(host, &ask, chain).await {
+                Err(failure) => failed(failure),
+                Ok(chain) => {
+                    report(chain::compact(host, None, &conversation, &chain, &wanted).await?)
+                }
+            };
+            to_json(&report)
         }
     }
+}
 
-    async fn introspection_of(
-        &self,
-        ask: &wire::IntrospectRequest<'_>,
-        chain: &[Strategy],
-    ) -> Result<wire::Introspection, AnswerError> {
-        let Some(first) = chain.first() else {
-            return Ok(wire::Introspection::default());
-        };
-        match self.introspect(first, ask.config.map(RawValue::get)).await {
-            Ok(introspection) => Ok(introspection.into()),
-            Err(IntrospectError::Host(error)) => Err(error.into()),
-            Err(IntrospectError::Native { strategy }) => Ok(wire::Introspection {
-                name: strategy,
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                failure: ask
-                    .config
-                    .is_some_and(|config| config.get() != "{}")
-                    .then(|| wire::Failure {
-                        kind: wire::FailureKind::BadConfig,
-                        message: "expected no config, because a native strategy has none"
-                            .to_owned(),
-                    }),
-                ..wire::Introspection::default()
-            }),
-            Err(error @ (IntrospectError::Fault(_) | IntrospectError::Declared { .. })) => {
-                Ok(wire::Introspection {
-                    name: first.name().to_owned(),
-                    failure: Some(wire::Failure {
-                        kind: wire::FailureKind::BadConfig,
-                        message: error.without_free_text(),
-                    }),
-                    ..wire::Introspection::default()
-                })
-            }
-        }
-    }
-
-    /// Reads the conversation of a question, and converts the question to a request.
-    fn conversation_and_request(
-        &self,
-        ask: &wire::StrategyRequest<'_>,
-        deadline: &Deadline,
-    ) -> Result<(Conversation, Request), AnswerError> {
-        let options = ReadOptions::default()
-            .with_format(Some(ask.format))
-            .with_used(Some(ask.situation.used).filter(|used| *used > 0))
-            .with_deadline(Some(deadline));
-        let document = ask.conversation.get().as_bytes().to_vec();
-        let conversation = self
-            .read_with(document, options)
-            .map_err(AnswerError::Conversation)?;
-        let own = conversation
-            .units()
-            .iter()
-            .map(|unit| (unit.first_message, unit.messages));
-        let of_asking_host = ask
-            .units
-            .iter()
-            .map(|unit| (unit.first_message, unit.messages));
-        if !own.eq(of_asking_host) {
-            return Err(AnswerError::Units);
-        }
-        let has = |unit: &wire::Unit, name| unit.traits.iter().any(|of_unit| of_unit == name);
-        // Units that are unseen here too are protected anyway. A pin would prevent that they are shortened. The
-        // same applies to user messages that the asking host may shorten.
-        let unseen = unseen::units(&conversation);
-        let may_shorten = |index: usize, unit: &wire::Unit| {
-            let own = conversation.units().get(index);
-            own.is_some_and(|own| unit.shortest < own.tokens)
-        };
-        // What is pinned and may be shortened is pinned by default: the first message of the user. Other units stay as they do
-        // for who asks, and no more do.
-        let (mut exact, mut by_default) = (Vec::new(), false);
-        for (index, unit) in ask.units.iter().enumerate() {
-            let is_kept = has(unit, "pinned") || has(unit, "protected");
-            if !is_kept || unseen.contains(&index) {
-                continue;
-            }
-            match may_shorten(index, unit) {
-                true => by_default |= has(unit, "pinned"),
-                false => exact.push(index),
-            }
-        }
-        let pins = match by_default {
-            true => Pins::Units(exact),
-            false => Pins::Only(exact),
-        };
-        let live = ask.units.iter().find(|unit| has(unit, "live"));
-        let situation = &ask.situation;
-        let mut request = Request::default()
-            .with_budget(Budget::Tokens(situation.budget - margin(situation)))
-            .with_pins(pins)
-            .with_live_from(live.map(|unit| unit.first_message))
-            .with_context_window(Some(situation.context_window).filter(|window| *window > 0))
-            .with_cached_units(Some(situation.cached_units))
-            .with_max_media(situation.max_media)
-            .with_context(
-                Some(situation.context.clone().into_owned()).filter(|context| !context.is_empty()),
-            )
-            .with_required(situation.required)
-            .with_policy(ask.policy.clone())
-            .with_trigger(situation.trigger.clone().into())
-            .with_deadline(Some(deadline.clone()));
-        if let Some(of_units) = situation.max_bytes {
-            let units: usize = conversation.units().iter().map(|unit| unit.bytes).sum();
-            let around = conversation.bytes().saturating_sub(units);
-            request.max_bytes = Some(of_units.saturating_add(around));
-        }
-        Ok((conversation, request))
-    }
-
-    /// Returns the chain, with the name that the asking host uses and with the first strategy configured; or
-    /// the failure of the configuration.
-    async fn chain_for(
-        &self,
-        ask: &wire::StrategyRequest<'_>,
-        chain: &[Strategy],
-    ) -> Result<Vec<Strategy>, wire::Failure> {
-        let mut chain = chain.to_vec();
-        if let (Some(config), Some(first)) = (ask.config, chain.first_mut()) {
-            *first = self
-                .configure(first.clone(), config.get())
-                .await
-                .map_err(|error| wire::Failure {
-                    kind: match error {
-                        ConfigError::NoIntrospection { .. } | ConfigError::Schema { .. } => {
-                            wire::FailureKind::Other
-                        }
-                        _ => wire::FailureKind::BadConfig,
-                    },
+async fn introspection_of(
+    host: &Host,
+    ask: &wire::IntrospectRequest<'_>,
+    chain: &[Strategy],
+) -> Result<wire::Introspection, AnswerError> {
+    let Some(first) = chain.first() else {
+        return Ok(wire::Introspection::default());
+    };
+    match host.introspect(first, ask.config.map(RawValue::get)).await {
+        Ok(introspection) => Ok(introspection.into()),
+        Err(IntrospectError::Host(error)) => Err(error.into()),
+        Err(IntrospectError::Native { strategy }) => Ok(wire::Introspection {
+            name: strategy,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            failure: ask
+                .config
+                .is_some_and(|config| config.get() != "{}")
+                .then(|| wire::Failure {
+                    kind: wire::FailureKind::BadConfig,
+                    message: "expected no config, because a native strategy has none".to_owned(),
+                }),
+            ..wire::Introspection::default()
+        }),
+        Err(error @ (IntrospectError::Fault(_) | IntrospectError::Declared { .. })) => {
+            Ok(wire::Introspection {
+                name: first.name().to_owned(),
+                failure: Some(wire::Failure {
+                    kind: wire::FailureKind::BadConfig,
                     message: error.without_free_text(),
-                })?;
+                }),
+                ..wire::Introspection::default()
+            })
         }
-        Ok(chain
-            .into_iter()
-            .map(|strategy| strategy.known_as(&ask.name))
-            .collect())
     }
+}
+
+/// Reads the conversation of a question, and converts the question to a request.
+fn conversation_and_request(
+    host: &Host,
+    ask: &wire::StrategyRequest<'_>,
+    deadline: &Deadline,
+) -> Result<(Conversation, Request), AnswerError> {
+    let options = ReadOptions::default()
+        .with_format(Some(ask.format))
+        .with_used(Some(ask.situation.used).filter(|used| *used > 0))
+        .with_deadline(Some(deadline));
+    let document = ask.conversation.get().as_bytes().to_vec();
+    let conversation = host
+        .read_with(document, options)
+        .map_err(AnswerError::Conversation)?;
+    let own = conversation
+        .units()
+        .iter()
+        .map(|unit| (unit.first_message, unit.messages));
+    let of_asking_host = ask
+        .units
+        .iter()
+        .map(|unit| (unit.first_message, unit.messages));
+    if !own.eq(of_asking_host) {
+        return Err(AnswerError::Units);
+    }
+    let has = |unit: &wire::Unit, name| unit.traits.iter().any(|of_unit| of_unit == name);
+    // Units that are unseen here too are protected anyway. A pin would prevent that they are shortened. The
+    // same applies to user messages that the asking host may shorten.
+    let unseen = unseen::units(&conversation);
+    let may_shorten = |index: usize, unit: &wire::Unit| {
+        let own = conversation.units().get(index);
+        own.is_some_and(|own| unit.shortest < own.tokens)
+    };
+    // What is pinned and may be shortened is pinned by default: the first message of the user. Other units stay as they do
+    // for who asks, and no more do.
+    let (mut exact, mut by_default) = (Vec::new(), false);
+    for (index, unit) in ask.units.iter().enumerate() {
+        let is_kept = has(unit, "pinned") || has(unit, "protected");
+        if !is_kept || unseen.contains(&index) {
+            continue;
+        }
+        match may_shorten(index, unit) {
+            true => by_default |= has(unit, "pinned"),
+            false => exact.push(index),
+        }
+    }
+    let pins = match by_default {
+        true => Pins::Units(exact),
+        false => Pins::Only(exact),
+    };
+    let live = ask.units.iter().find(|unit| has(unit, "live"));
+    let situation = &ask.situation;
+    let mut request = Request::default()
+        .with_budget(Budget::Tokens(situation.budget - margin(situation)))
+        .with_pins(pins)
+        .with_live_from(live.map(|unit| unit.first_message))
+        .with_context_window(Some(situation.context_window).filter(|window| *window > 0))
+        .with_cached_units(Some(situation.cached_units))
+        .with_max_media(situation.max_media)
+        .with_context(
+            Some(situation.context.clone().into_owned()).filter(|context| !context.is_empty()),
+        )
+        .with_required(situation.required)
+        .with_policy(ask.policy.clone())
+        .with_trigger(situation.trigger.clone().into())
+        .with_deadline(Some(deadline.clone()));
+    if let Some(of_units) = situation.max_bytes {
+        let units: usize = conversation.units().iter().map(|unit| unit.bytes).sum();
+        let around = conversation.bytes().saturating_sub(units);
+        request.max_bytes = Some(of_units.saturating_add(around));
+    }
+    Ok((conversation, request))
+}
+
+/// Returns the chain, with the name that the asking host uses and with the first strategy configured; or
+/// the failure of the configuration.
+async fn chain_for(
+    host: &Host,
+    ask: &wire::StrategyRequest<'_>,
+    chain: &[Strategy],
+) -> Result<Vec<Strategy>, wire::Failure> {
+    let mut chain = chain.to_vec();
+    if let (Some(config), Some(first)) = (ask.config, chain.first_mut()) {
+        *first = host
+            .configure(first.clone(), config.get())
+            .await
+            .map_err(|error| wire::Failure {
+                kind: match error {
+                    ConfigError::NoIntrospection { .. } | ConfigError::Schema { .. } => {
+                        wire::FailureKind::Other
+                    }
+                    _ => wire::FailureKind::BadConfig,
+                },
+                message: error.without_free_text(),
+            })?;
+    }
+    Ok(chain
+        .into_iter()
+        .map(|strategy| strategy.known_as(&ask.name))
+        .collect())
 }
 
 /// Returns the tokens by which to stay below the requested budget. The asking host seals marks with another

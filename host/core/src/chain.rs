@@ -51,247 +51,216 @@ enum AttemptEnd {
     NoResult,
 }
 
-impl Host {
-    /// Makes `conversation` fit its budget, with the first strategy of `chain` whose result passes all
-    /// checks. `native:digest` and `native:truncate` always end the chain.
-    ///
-    /// Whatever strategies do, the resulting document obeys the rules of its format, holds all protected
-    /// units, and is smaller; or it is the input, unchanged. Dropping the future stops the work and changes
-    /// nothing.
-    ///
-    /// If the conversation was repaired ([`Conversation::repaired`]), the messages that the repair changed or
-    /// removed are archived as well. The receipt lists the repairs; the resulting conversation does not hold
-    /// them any more.
-    ///
-    /// # Errors
-    /// Returns an error if removed content could not be archived, in which case nothing was removed, or if
-    /// the request pins a unit that does not exist.
-    pub async fn compact(
-        &self,
-        conversation: &Conversation,
-        chain: &[Strategy],
-        request: &Request,
-    ) -> Result<Compaction, HostError> {
-        let archive = self.archive.as_ref();
-        self.compact_into(archive, conversation, chain, request)
-            .await
-    }
+/// Makes `conversation` fit its budget ([`Host::compact`]), with this archive instead of the host's own.
+pub(crate) async fn compact(
+    host: &Host,
+    archive: Option<&Archive>,
+    conversation: &Conversation,
+    chain: &[Strategy],
+    request: &Request,
+) -> Result<Compaction, HostError> {
+    let compaction = compact_without_metrics(host, archive, conversation, chain, request).await?;
+    metrics::compaction(compaction.receipt());
+    Ok(compaction)
+}
 
-    /// Does the same, with this archive instead of the host's own.
-    pub(crate) async fn compact_into(
-        &self,
-        archive: Option<&Archive>,
-        conversation: &Conversation,
-        chain: &[Strategy],
-        request: &Request,
-    ) -> Result<Compaction, HostError> {
-        let compaction = self
-            .compact_without_metrics(archive, conversation, chain, request)
-            .await?;
-        metrics::compaction(compaction.receipt());
-        Ok(compaction)
+async fn compact_without_metrics(
+    host: &Host,
+    archive: Option<&Archive>,
+    conversation: &Conversation,
+    chain: &[Strategy],
+    request: &Request,
+) -> Result<Compaction, HostError> {
+    let units = conversation.units().len();
+    let mut pinned = request.pins.named().iter();
+    if let Some(&unit) = pinned.find(|unit| **unit >= units) {
+        return Err(HostError::NoSuchUnit { unit, units });
     }
-
-    async fn compact_without_metrics(
-        &self,
-        archive: Option<&Archive>,
-        conversation: &Conversation,
-        chain: &[Strategy],
-        request: &Request,
-    ) -> Result<Compaction, HostError> {
-        let units = conversation.units().len();
-        let mut pinned = request.pins.named().iter();
-        if let Some(&unit) = pinned.find(|unit| **unit >= units) {
-            return Err(HostError::NoSuchUnit { unit, units });
+    let situation = Arc::new(Situation::new(conversation, request, archive.is_some()));
+    let mut record = Record {
+        start: Instant::now(),
+        situation: &situation,
+        project: host.project.as_ref(),
+        attempts: Vec::new(),
+        failures_in_a_row: request.failures_in_a_row,
+    };
+    let ending = run_chain(host, chain, &mut record).await;
+    let start = Instant::now();
+    let stored = store(archive, conversation, &ending).await?;
+    Ok(match ending {
+        Ending::Unchanged(why) => record.unchanged(why, stored),
+        Ending::Compacted {
+            strategy,
+            fell_back,
+            mut accepted,
+        } => {
+            accepted.stages.archive_us = micros(start);
+            record.compacted(strategy, fell_back, *accepted, stored)
         }
-        let situation = Arc::new(Situation::new(conversation, request, archive.is_some()));
-        let mut record = Record {
-            start: Instant::now(),
-            situation: &situation,
-            project: self.project.as_ref(),
-            attempts: Vec::new(),
-            failures_in_a_row: request.failures_in_a_row,
-        };
-        let ending = self.run_chain(chain, &mut record).await;
-        let start = Instant::now();
-        let stored = store(archive, conversation, &ending).await?;
-        Ok(match ending {
-            Ending::Unchanged(why) => record.unchanged(why, stored),
-            Ending::Compacted {
-                strategy,
-                fell_back,
-                mut accepted,
-            } => {
-                accepted.stages.archive_us = micros(start);
-                record.compacted(strategy, fell_back, *accepted, stored)
-            }
-        })
+    })
+}
+
+/// Tries the strategies in order until a result is accepted, or there is a reason to change nothing.
+async fn run_chain(host: &Host, chain: &[Strategy], record: &mut Record<'_>) -> Ending {
+    let situation = record.situation;
+    let request = &situation.request;
+    if let Some(why) = nothing_to_do(situation) {
+        return Ending::Unchanged(why);
     }
-
-    /// Tries the strategies in order until a result is accepted, or there is a reason to change nothing.
-    async fn run_chain(&self, chain: &[Strategy], record: &mut Record<'_>) -> Ending {
-        let situation = record.situation;
-        let request = &situation.request;
-        if let Some(why) = nothing_to_do(situation) {
-            return Ending::Unchanged(why);
-        }
-        let mut why = Unchanged::NoProgress;
-        // The provider would refuse the conversation.
-        let is_required = request.required || pictures::are_refused(situation);
-        let whole = self.whole_chain(chain, situation);
-        let named = chain.len();
-        // A strategy that occurs several times is counted once: otherwise a chain could quarantine it at
-        // once.
-        let mut faulted = HashSet::new();
-        for (index, strategy) in whole.into_iter().enumerate() {
-            if situation.is_over() {
-                return Ending::Unchanged(Unchanged::OutOfTime);
-            }
-            // A model that failed for one strategy is not asked again by a strategy that the host adds.
-            let has_failed = situation.spending.so_far().failed > 0;
-            if index >= named && has_failed && strategy.model().is_some() {
-                continue;
-            }
-            let strategy = match situation
-                .request
-                .deadline
-                .as_ref()
-                .and_then(Deadline::remaining)
-            {
-                Some(left) => strategy.within(left),
-                None => strategy,
-            };
-            let mut attempt = Attempt::of(&strategy);
-            let end = self
-                .attempt(&strategy, situation, &mut attempt, &mut faulted)
-                .await;
-            tracing::debug!(
-                strategy = strategy.name(),
-                result = attempt.result.code(),
-                time_us = attempt.usage.time_us,
-                fuel = attempt.usage.fuel,
-                "a strategy's attempt ended"
-            );
-            record.attempts.push(attempt);
-            match end {
-                AttemptEnd::Accepted(_) if situation.is_over() => {}
-                AttemptEnd::Accepted(accepted) => {
-                    return Ending::Compacted {
-                        strategy: strategy.name().to_owned(),
-                        fell_back: is_fallback(chain, index, situation),
-                        accepted,
-                    };
-                }
-                AttemptEnd::Declined if !is_required => {
-                    return Ending::Unchanged(Unchanged::StrategyDeclined);
-                }
-                AttemptEnd::DeclaredFailure => {
-                    record.failures_in_a_row = record.failures_in_a_row.saturating_add(1);
-                    if !is_required && record.failures_in_a_row < MAX_FAILURES_IN_A_ROW {
-                        return Ending::Unchanged(Unchanged::StrategyFailed);
-                    }
-                }
-                AttemptEnd::Declined => why = Unchanged::StrategyDeclined,
-                AttemptEnd::NoResult => {}
-            }
-        }
+    let mut why = Unchanged::NoProgress;
+    // The provider would refuse the conversation.
+    let is_required = request.required || pictures::are_refused(situation);
+    let whole = whole_chain(host, chain, situation);
+    let named = chain.len();
+    // A strategy that occurs several times is counted once: otherwise a chain could quarantine it at
+    // once.
+    let mut faulted = HashSet::new();
+    for (index, strategy) in whole.into_iter().enumerate() {
         if situation.is_over() {
-            why = Unchanged::OutOfTime;
+            return Ending::Unchanged(Unchanged::OutOfTime);
         }
-        Ending::Unchanged(why)
-    }
-
-    /// Returns the chain with the native strategies that it lacks at its end. Below the floor there is
-    /// nothing to decide, because only protected units stay: the chain is `native:truncate` alone.
-    fn whole_chain(&self, chain: &[Strategy], situation: &Situation) -> Vec<Strategy> {
-        if !situation.below_floor.is_empty() {
-            return vec![Strategy::truncate()];
+        // A model that failed for one strategy is not asked again by a strategy that the host adds.
+        let has_failed = situation.spending.so_far().failed > 0;
+        if index >= named && has_failed && strategy.model().is_some() {
+            continue;
         }
-        // As a fallback it gets the limits of the chain's first strategy.
-        let limits = chain.first().map(|first| *first.limits());
-        let summarize = self.model.clone().map(|grant| {
-            let strategy = Strategy::summarize(grant);
-            let strategy = match limits {
-                Some(limits) => strategy.with_limits(limits),
-                None => strategy,
-            };
-            match &self.summarizer_gate {
-                Some(gate) => strategy.with_gate(gate.clone()),
-                None => strategy,
-            }
-        });
-        let native = summarize
-            .into_iter()
-            .chain([Strategy::digest(), Strategy::truncate()]);
-        let named: HashSet<&str> = chain.iter().map(Strategy::name).collect();
-        let missing = native.filter(|strategy| !named.contains(strategy.name()));
-        chain.iter().cloned().chain(missing).collect()
-    }
-
-    #[tracing::instrument(
-        name = "strategy.compact",
-        level = "debug",
-        skip_all,
-        fields(strategy = strategy.name(), units = situation.units().len())
-    )]
-    async fn attempt(
-        &self,
-        strategy: &Strategy,
-        situation: &Arc<Situation>,
-        attempt: &mut Attempt,
-        faulted: &mut HashSet<ContentHash>,
-    ) -> AttemptEnd {
-        // Before the quarantine is asked: it admits one call after a cool-down, which must then run.
-        let Some(entered) = strategy.enter() else {
-            attempt.result = AttemptResult::Busy;
-            return AttemptEnd::NoResult;
-        };
-        let runner = strategy.runner();
-        let key = runner.fault_key();
-        let asked = key.map(|key| Asked::of(key, &situation.conversation));
-        if asked.is_some_and(|asked| !self.quarantine.admits(&asked, Instant::now())) {
-            attempt.result = AttemptResult::Quarantined;
-            return AttemptEnd::NoResult;
-        }
-        let keep_free_text = situation.request.free_text_in_receipt;
-        let before = situation.spending.so_far();
-        let (call, verification) = repeat::compact(runner, strategy.terms(), situation).await;
-        attempt.verification = verification;
-        attempt.record_usage(call.usage, keep_free_text);
-        attempt.model = situation.spending.so_far().since(before);
-        let declared = match &call.result {
-            Ok(report) if report.has_annotations() => runner.declared(*strategy.limits()).await,
-            _ => None,
-        };
-        // The call is over: checking the result is the host's own work.
-        drop(entered);
-        let outcome = call.result.and_then(|report| {
-            check_report(report, strategy, declared.as_ref(), situation, attempt)
-        });
-        if let Some((key, asked)) = key.zip(asked)
-            && (outcome.is_ok() || faulted.insert(*key))
+        let strategy = match situation
+            .request
+            .deadline
+            .as_ref()
+            .and_then(Deadline::remaining)
         {
-            let failure = outcome.as_ref().err();
-            self.quarantine
-                .record_call(&asked, failure, call.has_started);
-        }
-        match outcome {
-            Ok(Some(accepted)) => {
-                attempt.result = AttemptResult::Accepted;
-                AttemptEnd::Accepted(accepted)
+            Some(left) => strategy.within(left),
+            None => strategy,
+        };
+        let mut attempt = Attempt::of(&strategy);
+        let end = attempt_of(host, &strategy, situation, &mut attempt, &mut faulted).await;
+        tracing::debug!(
+            strategy = strategy.name(),
+            result = attempt.result.code(),
+            time_us = attempt.usage.time_us,
+            fuel = attempt.usage.fuel,
+            "a strategy's attempt ended"
+        );
+        record.attempts.push(attempt);
+        match end {
+            AttemptEnd::Accepted(_) if situation.is_over() => {}
+            AttemptEnd::Accepted(accepted) => {
+                return Ending::Compacted {
+                    strategy: strategy.name().to_owned(),
+                    fell_back: is_fallback(chain, index, situation),
+                    accepted,
+                };
             }
-            Ok(None) => {
-                attempt.result = AttemptResult::Declined;
-                AttemptEnd::Declined
+            AttemptEnd::Declined if !is_required => {
+                return Ending::Unchanged(Unchanged::StrategyDeclined);
             }
-            Err(failure) => {
-                let declared = matches!(failure, CallFailure::Declared(..));
-                attempt.record_failure(failure, keep_free_text);
-                if declared {
-                    AttemptEnd::DeclaredFailure
-                } else {
-                    AttemptEnd::NoResult
+            AttemptEnd::DeclaredFailure => {
+                record.failures_in_a_row = record.failures_in_a_row.saturating_add(1);
+                if !is_required && record.failures_in_a_row < MAX_FAILURES_IN_A_ROW {
+                    return Ending::Unchanged(Unchanged::StrategyFailed);
                 }
+            }
+            AttemptEnd::Declined => why = Unchanged::StrategyDeclined,
+            AttemptEnd::NoResult => {}
+        }
+    }
+    if situation.is_over() {
+        why = Unchanged::OutOfTime;
+    }
+    Ending::Unchanged(why)
+}
+
+/// Returns the chain with the native strategies that it lacks at its end. Below the floor there is
+/// nothing to decide, because only protected units stay: the chain is `native:truncate` alone.
+fn whole_chain(host: &Host, chain: &[Strategy], situation: &Situation) -> Vec<Strategy> {
+    if situation.is_below_floor() {
+        return vec![Strategy::truncate()];
+    }
+    // As a fallback it gets the limits of the chain's first strategy.
+    let limits = chain.first().map(|first| *first.limits());
+    let summarize = host.model.clone().map(|grant| {
+        let strategy = Strategy::summarize(grant);
+        let strategy = match limits {
+            Some(limits) => strategy.with_limits(limits),
+            None => strategy,
+        };
+        match &host.summarizer_gate {
+            Some(gate) => strategy.with_gate(gate.clone()),
+            None => strategy,
+        }
+    });
+    let native = summarize
+        .into_iter()
+        .chain([Strategy::digest(), Strategy::truncate()]);
+    let named: HashSet<&str> = chain.iter().map(Strategy::name).collect();
+    let missing = native.filter(|strategy| !named.contains(strategy.name()));
+    chain.iter().cloned().chain(missing).collect()
+}
+
+#[tracing::instrument(
+    name = "strategy.compact",
+    level = "debug",
+    skip_all,
+    fields(strategy = strategy.name(), units = situation.units().len())
+)]
+async fn attempt_of(
+    host: &Host,
+    strategy: &Strategy,
+    situation: &Arc<Situation>,
+    attempt: &mut Attempt,
+    faulted: &mut HashSet<ContentHash>,
+) -> AttemptEnd {
+    // Before the quarantine is asked: it admits one call after a cool-down, which must then run.
+    let Some(entered) = strategy.enter() else {
+        attempt.result = AttemptResult::Busy;
+        return AttemptEnd::NoResult;
+    };
+    let runner = strategy.runner();
+    let key = runner.fault_key();
+    let asked = key.map(|key| Asked::of(key, &situation.conversation));
+    if asked.is_some_and(|asked| !host.quarantine.admits(&asked, Instant::now())) {
+        attempt.result = AttemptResult::Quarantined;
+        return AttemptEnd::NoResult;
+    }
+    let keep_free_text = situation.request.free_text_in_receipt;
+    let before = situation.spending.so_far();
+    let (call, verification) = repeat::compact(runner, strategy.terms(), situation).await;
+    attempt.verification = verification;
+    attempt.record_usage(call.usage, keep_free_text);
+    attempt.model = situation.spending.so_far().since(before);
+    let declared = match &call.result {
+        Ok(report) if report.has_annotations() => runner.declared(*strategy.limits()).await,
+        _ => None,
+    };
+    // The call is over: checking the result is the host's own work.
+    drop(entered);
+    let outcome = call
+        .result
+        .and_then(|report| check_report(report, strategy, declared.as_ref(), situation, attempt));
+    if let Some((key, asked)) = key.zip(asked)
+        && (outcome.is_ok() || faulted.insert(*key))
+    {
+        let failure = outcome.as_ref().err();
+        host.quarantine
+            .record_call(&asked, failure, call.has_started);
+    }
+    match outcome {
+        Ok(Some(accepted)) => {
+            attempt.result = AttemptResult::Accepted;
+            AttemptEnd::Accepted(accepted)
+        }
+        Ok(None) => {
+            attempt.result = AttemptResult::Declined;
+            AttemptEnd::Declined
+        }
+        Err(failure) => {
+            let declared = matches!(failure, CallFailure::Declared(..));
+            attempt.record_failure(failure, keep_free_text);
+            if declared {
+                AttemptEnd::DeclaredFailure
+            } else {
+                AttemptEnd::NoResult
             }
         }
     }
@@ -356,11 +325,11 @@ fn is_fallback(chain: &[Strategy], index: usize, situation: &Situation) -> bool 
     let Some(first) = chain.first() else {
         return false;
     };
-    if situation.below_floor.is_empty() {
-        index > 0
-    } else {
+    if situation.is_below_floor() {
         // The whole chain is `native:truncate` alone.
         first.name() != Strategy::truncate().name()
+    } else {
+        index > 0
     }
 }
 
@@ -379,11 +348,11 @@ fn nothing_to_do(situation: &Situation) -> Option<Unchanged> {
     if pictures::are_refused(situation) {
         return None;
     }
-    if exceeded_limits(conversation, situation, situation.budget)
+    if exceeded_limits(conversation, situation, situation.limits.tokens)
         .next()
         .is_none()
     {
         return Some(Unchanged::WithinBudget);
     }
-    (conversation.tokens() <= situation.floor).then_some(Unchanged::AtFloor)
+    (conversation.tokens() <= situation.stay.floor.tokens).then_some(Unchanged::AtFloor)
 }

@@ -163,12 +163,12 @@ impl Record<'_> {
             tokens: Tokens {
                 before: before.tokens(),
                 after: after.tokens(),
-                budget: situation.budget,
-                floor: situation.floor,
+                budget: situation.limits.tokens,
+                floor: situation.stay.floor.tokens,
                 overhead: before.overhead(),
-                below_floor: situation.budget < situation.floor,
+                below_floor: situation.limits.tokens < situation.stay.floor.tokens,
             },
-            below_floor: situation.below_floor.clone(),
+            below_floor: situation.below_floor().collect(),
             bytes: BeforeAfter {
                 before: before.bytes(),
                 after: after.bytes(),

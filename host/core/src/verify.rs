@@ -39,9 +39,9 @@ pub(crate) fn exceeded_limits(
         (
             Quantity::Bytes,
             conversation.bytes() as u64,
-            situation.max_bytes as u64,
+            situation.limits.bytes as u64,
         ),
-        (Quantity::Media, media, u64::from(situation.max_media)),
+        (Quantity::Media, media, u64::from(situation.limits.media)),
     ]
     .into_iter()
     .filter(|(_, result, limit)| result > limit)
@@ -101,7 +101,7 @@ pub(crate) fn accept(
 
 /// Returns whether a result cannot be below a limit, because protected units alone exceed it in bytes or media.
 pub(crate) fn is_unreachable(fault: &Fault, situation: &Situation) -> bool {
-    matches!(fault, Fault::OverBudget { what, .. } if *what != Quantity::Tokens && situation.below_floor.contains(what))
+    matches!(fault, Fault::OverBudget { what, .. } if *what != Quantity::Tokens && situation.below_floor().any(|below| below == *what))
 }
 
 /// Returns a rule that `after` breaks as a warning and `before` does not.
@@ -120,10 +120,10 @@ fn apply_and_read(
     situation: &Situation,
     stages: &mut Stages,
 ) -> Result<(Applied, Conversation), Fault> {
-    let shortening = &situation.shortening;
+    let shortening = &situation.stay.shortening;
     let target = situation.target();
     // At the floor the texts stay at their shortest. Otherwise a second compaction could change them again.
-    let may_raise_cap = situation.budget >= situation.floor;
+    let may_raise_cap = situation.limits.tokens >= situation.stay.floor.tokens;
     let mut cap = shortening.cap();
     // The best result so far, and whether it is too large.
     let mut best: Option<(Applied, Conversation)> = None;
@@ -148,7 +148,7 @@ fn apply_and_read(
             })?;
         stages.verify_us += micros(start);
         let tokens = u64::from(after.tokens());
-        let is_over = tokens > u64::from(target) || after.bytes() > situation.max_bytes;
+        let is_over = tokens > u64::from(target) || after.bytes() > situation.limits.bytes;
         // Texts may have fewer tokens than their cap. After a result that is too large, the next cap is
         // computed from the tokens that they really have, so that it fits.
         let used = if is_over {
@@ -156,7 +156,7 @@ fn apply_and_read(
         } else {
             shortening.tokens_at(cap)
         };
-        let bytes = (shortening.bytes_at(cap) + situation.max_bytes as u64)
+        let bytes = (shortening.bytes_at(cap) + situation.limits.bytes as u64)
             .saturating_sub(after.bytes() as u64);
         let next = shortening.cap_for(TextBudget {
             tokens: (used + u64::from(target)).saturating_sub(tokens),

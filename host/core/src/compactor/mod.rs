@@ -43,6 +43,7 @@ use crate::receipt::{Outcome, Receipt, Unchanged};
 use crate::report::Decision;
 use crate::request::{Budget, Pins, Request, Trigger};
 use crate::retrieve::{self, Retrieve};
+use crate::situation::MustStay;
 use crate::strategy::Strategy;
 use guard::{LastFutileAttempt, Size, fires_from};
 use journal::Journal;
@@ -560,14 +561,16 @@ impl Compactor {
             ..self.request(trigger)
         };
         // The target uses the same counts as the work.
-        let situation = self.host.situation(&snapshot, &request);
-        let target = self.options.target(&situation);
+        let stay = MustStay::of(&snapshot, &request);
+        let target = self.options.target(&snapshot, &stay);
         let target = match pressure {
-            Pressure::Overflow => target.min(of_refused(snapshot.tokens()).max(situation.least())),
+            Pressure::Overflow => {
+                target.min(of_refused(snapshot.tokens()).max(stay.least_budget(&snapshot)))
+            }
             _ => target,
         };
         request.budget = Budget::Tokens(target);
-        request.max_bytes = self.options.target_bytes(&situation);
+        request.max_bytes = self.options.target_bytes(&snapshot, &stay);
         Work {
             host: Arc::clone(&self.host),
             chain: Arc::clone(&self.chain),

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use baler_conversation::Conversation;
+
 use crate::request::{Policy, Request};
-use crate::situation::Situation;
+use crate::situation::MustStay;
 
 /// When a compactor compacts: as soon as one of the triggers that are set is reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -236,13 +238,13 @@ impl CompactorOptions {
     /// Returns the target size of the result in tokens: what must stay, plus a share of the tokens between
     /// that and the trigger. If the conversation is already below that, or what must stay exceeds the
     /// trigger, it is what must stay plus a share of what can be removed.
-    pub(super) fn target(&self, situation: &Situation) -> u32 {
-        let now = situation.conversation.tokens();
+    pub(super) fn target(&self, conversation: &Conversation, stay: &MustStay) -> u32 {
+        let now = conversation.tokens();
         let threshold = self.threshold();
         // The newest user message stays whole, unless it alone exceeds the trigger.
-        let floor = Some(situation.comfortable_floor())
+        let floor = Some(stay.comfortable_floor(conversation))
             .filter(|floor| threshold.is_none_or(|own| *floor < own))
-            .unwrap_or(situation.least_floor);
+            .unwrap_or(stay.floor.tokens);
         let share_of = |most: u32| {
             let beside = f64::from(most.saturating_sub(floor)) * self.target_share;
             floor.saturating_add(beside as u32)
@@ -252,7 +254,7 @@ impl CompactorOptions {
             Some(tokens) => Some(threshold.map_or(tokens, |own| tokens.min(most_of(own)))),
             None => threshold.filter(|own| floor < *own).map(|own| {
                 // Leaves tokens for a strategy's text above what must stay.
-                share_of(own).min(most_of(own).max(situation.least()))
+                share_of(own).min(most_of(own).max(stay.least_budget(conversation)))
             }),
         };
         by_trigger
@@ -264,10 +266,13 @@ impl CompactorOptions {
 
     /// Returns the target size in bytes by the same rule, if there is a trigger for bytes; at most what the
     /// provider accepts.
-    pub(super) fn target_bytes(&self, situation: &Situation) -> Option<usize> {
+    pub(super) fn target_bytes(
+        &self,
+        conversation: &Conversation,
+        stay: &MustStay,
+    ) -> Option<usize> {
         let trigger = self.triggers.bytes?;
-        let conversation = &situation.conversation;
-        let floor = situation.floor_bytes;
+        let floor = stay.floor.bytes;
         let most = if floor < trigger {
             trigger
         } else {

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use baler_conversation::document::Known;
 use baler_conversation::tokenizers::UnknownTokenizer;
-use baler_conversation::{Conversation, Format, ReadError, UnknownFormat};
+use baler_conversation::{Format, ReadError, UnknownFormat};
 
 use super::guard::Size;
 use super::journal::Journal;
@@ -105,7 +105,7 @@ pub enum ResumeError {
 impl Compactor {
     /// Returns the state as JSON text: every message that was ever appended, the results of compactions, the
     /// pins, and how tokens are counted. It does not hold options, strategies, hooks and the context, which
-    /// the program supplies, nor repairs ([`Conversation::repaired`]) that no receipt has reported yet.
+    /// the program supplies, nor repairs ([`Conversation::repaired`](baler_conversation::Conversation::repaired)) that no receipt has reported yet.
     ///
     /// # Errors
     /// Returns an error if the state cannot be written as JSON, for which no cause is known.
@@ -186,15 +186,4 @@ impl Compactor {
 #[derive(Deserialize)]
 struct Version {
     compactor: u32,
-}
-
-impl Host {
-    /// Reads a document of this format without repairs.
-    pub(super) fn read_as(
-        &self,
-        document: &str,
-        format: Format,
-    ) -> Result<Conversation, ReadError> {
-        self.reader.read_body_as(document.into(), format)
-    }
 }

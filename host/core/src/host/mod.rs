@@ -1,34 +1,34 @@
 //! The host: what all conversations of a program share.
 
+mod builder;
 mod config;
-mod read;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use baler_conversation::marks::SecretKey;
-use baler_conversation::tokenizers::Tokenizer;
-use baler_conversation::{Conversation, Format, Reader};
+use baler_conversation::{Conversation, Deadline, Format, ReadError, ReadOptions, Reader};
+
+pub use builder::HostBuilder;
 
 use crate::archive::Archive;
 use crate::bounded::bounded;
+use crate::compaction::Compaction;
 use crate::error::HostError;
-
 use crate::gate::Gate;
 use crate::limits::EngineLimits;
 use crate::model::ModelGrant;
-use crate::project::{Permit, Project};
+use crate::project::{self, ListedError, Project};
 use crate::quarantine::{Asked, Quarantine};
 use crate::receipt::{Attempt, AttemptResult};
+use crate::remote::{AnswerError, Operation};
 use crate::report::{Decision, Introspection};
 use crate::request::Request;
 use crate::runner::CallFailure;
 use crate::sandbox::{Compiler, LoadError, Sandbox};
 use crate::situation::Situation;
-use crate::state;
 use crate::strategy::{ConfigError, IntrospectError, ShouldCompact, Strategy};
-use crate::trigger;
+use crate::{answer, chain, trigger};
 
 /// Reads conversations, loads strategies and runs compactions.
 ///
@@ -68,155 +68,6 @@ pub struct Host {
     sandbox: OnceLock<Arc<Sandbox>>,
 }
 
-/// Options of a [`Host`].
-#[derive(Debug, Default)]
-pub struct HostBuilder {
-    limits: EngineLimits,
-    compiler: Option<Compiler>,
-    state: Option<PathBuf>,
-    key: Option<SecretKey>,
-    archive: ArchiveChoice,
-    format: Option<Format>,
-    tokenizer: Option<Tokenizer>,
-    model: Option<ModelGrant>,
-    refuses_wasi: bool,
-    project: Option<Project>,
-}
-
-/// Archive of a host.
-#[derive(Debug, Default)]
-enum ArchiveChoice {
-    /// A folder in the state folder, if there is one.
-    #[default]
-    InState,
-    None,
-    Given(Archive),
-}
-
-impl HostBuilder {
-    /// Sets the limits of the engine. Default: [`EngineLimits::default`].
-    #[must_use]
-    pub fn limits(mut self, limits: EngineLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Sets the process in which components are compiled. Default: [`Compiler::InProcess`]. A program that
-    /// loads untrusted components should use a child process, since a component can attack its compiler.
-    #[must_use]
-    pub fn compiler(mut self, compiler: Compiler) -> Self {
-        self.compiler = Some(compiler);
-        self
-    }
-
-    /// Sets the state folder, which is created if it does not exist. It holds the key that seals the marks of
-    /// summaries, compiled code, and the folder `archive` for removed content.
-    ///
-    /// Without a state folder the key lasts as long as the host, so summaries of an earlier run are read as
-    /// ordinary messages; each load compiles; and removed content is lost unless [`HostBuilder::archive`]
-    /// sets an archive.
-    #[must_use]
-    pub fn state(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.state = Some(folder.into());
-        self
-    }
-
-    /// Sets the key that seals the marks of summaries, for programs that share a key. Default: the key in the
-    /// state folder.
-    #[must_use]
-    pub fn key(mut self, key: SecretKey) -> Self {
-        self.key = Some(key);
-        self
-    }
-
-    /// Sets the archive of removed content. Default: the folder `archive` in the state folder.
-    #[must_use]
-    pub fn archive(mut self, archive: Archive) -> Self {
-        self.archive = ArchiveChoice::Given(archive);
-        self
-    }
-
-    /// Uses no archive: removed content is lost, and placeholders have no references.
-    #[must_use]
-    pub fn without_archive(mut self) -> Self {
-        self.archive = ArchiveChoice::None;
-        self
-    }
-
-    /// Sets the wire format of all documents. Default: detected for each document.
-    #[must_use]
-    pub fn format(mut self, format: Format) -> Self {
-        self.format = Some(format);
-        self
-    }
-
-    /// Sets the tokenizer. Default: the vocabulary of the model that the document names.
-    #[must_use]
-    pub fn tokenizer(mut self, tokenizer: Tokenizer) -> Self {
-        self.tokenizer = Some(tokenizer);
-        self
-    }
-
-    /// Grants a model to the host's own `native:summarize`. Every chain then ends with `native:summarize`,
-    /// `native:digest` and `native:truncate`. Other strategies get a model by [`Strategy::with_model`].
-    #[must_use]
-    pub fn model(mut self, grant: ModelGrant) -> Self {
-        self.model = Some(grant);
-        self
-    }
-
-    /// Refuses components that import WASI. Default: they load and get WASI with nothing behind it, if this crate
-    /// was built with its feature `wasi`.
-    #[must_use]
-    pub fn without_wasi(mut self) -> Self {
-        self.refuses_wasi = true;
-        self
-    }
-
-    /// Puts the host under a list of strategies: it refuses components that import WASI if the list does, and receipts
-    /// say which list it is and what it sets ([`Receipt::project`](crate::Receipt)). What plans may do
-    /// ([`ProjectPolicy::plans`](crate::project::ProjectPolicy)) is set for each request. Default: none.
-    #[must_use]
-    pub fn project(mut self, list: &Project) -> Self {
-        self.refuses_wasi |= list.policy().wasi == Permit::Refuse;
-        self.project = Some(list.clone());
-        self
-    }
-
-    /// Creates the host.
-    ///
-    /// # Errors
-    /// The state folder cannot be created, or other users own it or may write to it; its key or its archive
-    /// cannot be opened; or the system has no random numbers for a key.
-    pub fn build(self) -> Result<Host, HostError> {
-        let key = match (self.key, &self.state) {
-            (Some(key), _) => key,
-            (None, Some(folder)) => state::key(folder)?,
-            (None, None) => SecretKey::random().map_err(HostError::Random)?,
-        };
-        let archive = match (self.archive, &self.state) {
-            (ArchiveChoice::Given(archive), _) => Some(archive),
-            (ArchiveChoice::InState, Some(folder)) => Some(Archive::open(folder.join("archive"))?),
-            (ArchiveChoice::InState, None) | (ArchiveChoice::None, _) => None,
-        };
-        Ok(Host {
-            reader: Reader::new(key)
-                .with_format(self.format)
-                .with_tokenizer(self.tokenizer),
-            archive,
-            quarantine: Quarantine::new(&self.limits),
-            model: self.model,
-            summarizer_gate: None,
-            limits: self.limits,
-            compiler: self.compiler.unwrap_or(Compiler::InProcess),
-            state: self.state,
-            refuses_wasi: self.refuses_wasi,
-            project: self.project,
-            sandbox: OnceLock::new(),
-        })
-    }
-}
-
 impl Host {
     /// Returns the archive of removed content; `None` if the host has none.
     #[must_use]
@@ -239,6 +90,45 @@ impl Host {
         self
     }
 
+    /// Reads a document: a request body, its list of messages, or a session log of a program of
+    /// [`LogKind`](baler_conversation::session_logs::LogKind), which becomes the body of its next request.
+    ///
+    /// # Errors
+    /// The document is no conversation in a known format. A conversation that breaks a rule of its format is
+    /// no error: see [`Conversation::violations`].
+    pub fn read(&self, document: impl Into<Arc<str>>) -> Result<Conversation, ReadError> {
+        self.reader.read(document)
+    }
+
+    /// Reads a document from bytes, as [`Host::read`].
+    ///
+    /// # Errors
+    /// As [`Host::read`], or the bytes are not UTF-8.
+    pub fn read_bytes(&self, document: Vec<u8>) -> Result<Conversation, ReadError> {
+        self.reader.read_bytes(document)
+    }
+
+    /// Reads a document from bytes with these options.
+    ///
+    /// # Errors
+    /// As [`Host::read_bytes`].
+    pub fn read_with(
+        &self,
+        document: Vec<u8>,
+        options: ReadOptions<'_>,
+    ) -> Result<Conversation, ReadError> {
+        self.reader.read_with(document, options)
+    }
+
+    /// Reads a document of this format without repairs.
+    pub(crate) fn read_as(
+        &self,
+        document: &str,
+        format: Format,
+    ) -> Result<Conversation, ReadError> {
+        self.reader.read_body_as(document.into(), format)
+    }
+
     /// Loads a component from the bytes of its file. No code of the component runs. `name` is its name in
     /// marks and receipts, such as the file name; characters other than ASCII letters, digits and `-_.`
     /// become `-`.
@@ -250,6 +140,22 @@ impl Host {
         let sandbox = self.sandbox()?;
         let guest = sandbox.load(component).await?;
         Ok(Strategy::guest(name, Arc::clone(sandbox), guest))
+    }
+
+    /// Loads a strategy of `baler.toml` with its config and limits, within its policy of digests and WASI. A model that
+    /// it may ask ([`Listed::may_ask_model`](crate::project::Listed::may_ask_model)) is granted with [`Strategy::with_model`]; what plans may do
+    /// ([`ProjectPolicy::plans`](crate::project::ProjectPolicy::plans)) is set with
+    /// [`Request::with_policy`](crate::Request::with_policy).
+    ///
+    /// # Errors
+    /// No strategy of this name is listed; its file cannot be read, is not the listed one or cannot be used; or its
+    /// config does not fit.
+    pub async fn load_listed(
+        &self,
+        project: &Project,
+        name: &str,
+    ) -> Result<Strategy, ListedError> {
+        project::load_listed(self, project, name).await
     }
 
     /// Returns the strategy with a config, a JSON object as text. The config is checked against the schema
@@ -344,6 +250,49 @@ impl Host {
         }
     }
 
+    /// Makes `conversation` fit its budget, with the first strategy of `chain` whose result passes all
+    /// checks. `native:digest` and `native:truncate` always end the chain.
+    ///
+    /// Whatever strategies do, the resulting document obeys the rules of its format, holds all protected
+    /// units, and is smaller; or it is the input, unchanged. Dropping the future stops the work and changes
+    /// nothing.
+    ///
+    /// If the conversation was repaired ([`Conversation::repaired`]), the messages that the repair changed or
+    /// removed are archived as well. The receipt lists the repairs; the resulting conversation does not hold
+    /// them any more.
+    ///
+    /// # Errors
+    /// Returns an error if removed content could not be archived, in which case nothing was removed, or if
+    /// the request pins a unit that does not exist.
+    pub async fn compact(
+        &self,
+        conversation: &Conversation,
+        chain: &[Strategy],
+        request: &Request,
+    ) -> Result<Compaction, HostError> {
+        let archive = self.archive.as_ref();
+        chain::compact(self, archive, conversation, chain, request).await
+    }
+
+    /// Answers a question of another host to its remote strategy, with the first strategy of `chain`; for a
+    /// plan, the later ones are its fallbacks. Request and answer are JSON texts:
+    /// [`Operation::request_schema`], [`Operation::answer_schema`].
+    ///
+    /// A failure that a strategy declares, such as for an invalid config, is an answer and not an error. Nothing is
+    /// archived: that is for the other host, which has the conversation.
+    ///
+    /// # Errors
+    /// Returns an error if `request` is not a question of the contract, or if the host itself failed.
+    pub async fn answer(
+        &self,
+        question: Operation,
+        request: &str,
+        chain: &[Strategy],
+        deadline: &Deadline,
+    ) -> Result<String, AnswerError> {
+        answer::answer(self, question, request, chain, deadline).await
+    }
+
     async fn decision(
         &self,
         conversation: &Conversation,
@@ -365,7 +314,11 @@ impl Host {
             attempt.result = AttemptResult::Quarantined;
             return Decision::HostDecides;
         }
-        let situation = Arc::new(self.situation(conversation, request));
+        let situation = Arc::new(Situation::new(
+            conversation,
+            request,
+            self.archive.is_some(),
+        ));
         let call = runner.should_compact(strategy.terms(), &situation).await;
         attempt.record_usage(call.usage, request.free_text_in_receipt);
         let failure = call.result.as_ref().err();
@@ -381,10 +334,6 @@ impl Host {
     /// Ends the quarantine of all strategies.
     pub fn lift_quarantine(&self) {
         self.quarantine.lift();
-    }
-
-    pub(crate) fn situation(&self, conversation: &Conversation, request: &Request) -> Situation {
-        Situation::new(conversation, request, self.archive.is_some())
     }
 
     fn sandbox(&self) -> Result<&Arc<Sandbox>, HostError> {

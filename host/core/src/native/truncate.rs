@@ -20,7 +20,7 @@ pub(crate) fn truncate(situation: &Situation) -> Report {
     let mut kept: Vec<bool> = (0..units.len())
         .map(|unit| situation.is_protected(unit))
         .collect();
-    let note = situation.insertion_overhead + situation.conversation.tokenizer().count(NOTE);
+    let note = situation.insertion_overhead() + situation.conversation.tokenizer().count(NOTE);
     // Protected units have priority over the note.
     let mut free = Free::of(situation);
     // Where the user's messages may not follow one another, the note needs the host's own on both sides.
@@ -33,7 +33,7 @@ pub(crate) fn truncate(situation: &Situation) -> Report {
         free.without_text(note, INSERTION_BYTES)
     } else {
         // The host puts its own note before a result that begins with a step.
-        free.without_text(situation.opening_note, 0)
+        free.without_text(situation.opening_note(), 0)
     };
     for (index, unit) in units.iter().enumerate().rev() {
         if unit.kind == UnitKind::Summary && !kept[index] && free.take(unit) {
@@ -198,7 +198,7 @@ impl Free {
         let mut free = Self {
             tokens: situation.left_without_text(&protected),
             bytes: situation.max_bytes_of_units(),
-            media: situation.max_media,
+            media: situation.limits.media,
         };
         let units = situation.units().iter().enumerate();
         for (index, unit) in units.filter(|(index, _)| protected[*index]) {

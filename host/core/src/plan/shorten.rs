@@ -78,7 +78,7 @@ fn longest_that_fits(
 ) -> Option<(String, u32)> {
     // Bytes count only if the conversation has too many of them: otherwise a dense text may keep all of its
     // own.
-    let is_over_bytes = situation.conversation.bytes() > situation.max_bytes;
+    let is_over_bytes = situation.conversation.bytes() > situation.limits.bytes;
     let max_bytes = is_over_bytes.then(|| long.bytes_at(cap));
     // Bytes of a body that fits, and of one that is too large.
     let (mut low, mut high) = (0, length);
@@ -506,7 +506,7 @@ mod tests {
         let conversation = crate::sample::conversation(&body.to_string(), Some(Format::OpenAiChat))
             .expect("reads");
         let situation = Situation::new(&conversation, &Request::default(), false);
-        let output = situation.shortening.texts()[0];
+        let output = situation.stay.shortening.texts()[0];
         let tokens = |cap| {
             let (text, tokens) = shortened(&situation, &output, cap)?;
             assert_eq!(conversation.tokenizer().count(&text), tokens);

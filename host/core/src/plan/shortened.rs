@@ -18,7 +18,7 @@ impl Shortened {
     pub(crate) fn under(situation: &Situation, cap: u32) -> Self {
         let mut units: Vec<(usize, Vec<CheckedEdit>)> = Vec::new();
         let mut sum = 0;
-        for long in situation.shortening.texts() {
+        for long in situation.stay.shortening.texts() {
             let Some((text, tokens)) = shorten::shortened(situation, long, cap) else {
                 sum += u64::from(long.tokens);
                 continue;

@@ -54,48 +54,39 @@ impl Listed {
     }
 }
 
-impl Host {
-    /// Loads a strategy of `baler.toml` with its config and limits, within its policy of digests and WASI. A model that
-    /// it may ask ([`Listed::may_ask_model`]) is granted with [`Strategy::with_model`]; what plans may do
-    /// ([`ProjectPolicy::plans`](super::ProjectPolicy::plans)) is set with
-    /// [`Request::with_policy`](crate::Request::with_policy).
-    ///
-    /// # Errors
-    /// No strategy of this name is listed; its file cannot be read, is not the listed one or cannot be used; or its
-    /// config does not fit.
-    pub async fn load_listed(
-        &self,
-        project: &Project,
-        name: &str,
-    ) -> Result<Strategy, ListedError> {
-        let listed = project.strategy(name).ok_or_else(|| ListedError::Unknown {
+/// Loads a strategy of `baler.toml` ([`Host::load_listed`]).
+pub(crate) async fn load_listed(
+    host: &Host,
+    project: &Project,
+    name: &str,
+) -> Result<Strategy, ListedError> {
+    let listed = project.strategy(name).ok_or_else(|| ListedError::Unknown {
+        name: name.into(),
+        file: project.file.as_path().into(),
+    })?;
+    let wasm = listed.read(project, host.limits().component_bytes)?;
+    let strategy = host.load(name, &wasm).await;
+    let strategy = strategy.map_err(|source| ListedError::Load {
+        name: name.into(),
+        source: Box::new(source),
+    })?;
+    let component = strategy.component();
+    let uses_wasi =
+        component.is_some_and(|component| component.permissions.contains(&Permission::Wasi));
+    if uses_wasi && project.policy.wasi == Permit::Refuse {
+        return Err(ListedError::WasiRefused {
             name: name.into(),
             file: project.file.as_path().into(),
-        })?;
-        let wasm = listed.read(project, self.limits().component_bytes)?;
-        let strategy = self.load(name, &wasm).await;
-        let strategy = strategy.map_err(|source| ListedError::Load {
-            name: name.into(),
-            source: Box::new(source),
-        })?;
-        let component = strategy.component();
-        let uses_wasi =
-            component.is_some_and(|component| component.permissions.contains(&Permission::Wasi));
-        if uses_wasi && project.policy.wasi == Permit::Refuse {
-            return Err(ListedError::WasiRefused {
-                name: name.into(),
-                file: project.file.as_path().into(),
-            });
-        }
-        let strategy = strategy.with_limits(listed.limits(Limits::default()));
-        let Some(config) = listed.config() else {
-            return Ok(strategy);
-        };
-        let configured = self.configure(strategy, config).await;
-        configured.map_err(|source| ListedError::Config {
-            name: name.into(),
-            file: project.file.as_path().into(),
-            source: Box::new(source),
-        })
+        });
     }
+    let strategy = strategy.with_limits(listed.limits(Limits::default()));
+    let Some(config) = listed.config() else {
+        return Ok(strategy);
+    };
+    let configured = host.configure(strategy, config).await;
+    configured.map_err(|source| ListedError::Config {
+        name: name.into(),
+        file: project.file.as_path().into(),
+        source: Box::new(source),
+    })
 }

@@ -279,7 +279,7 @@ fn ask(situation: &Situation, strategy: Terms<'_>) -> Result<String, CallFailure
 
 fn unit_out(situation: &Situation, index: usize) -> wire::Unit {
     let unit = &situation.units()[index];
-    let status = &situation.statuses[index];
+    let status = &situation.stay.statuses[index];
     let traits = [
         (status.protected, "protected"),
         (status.pinned, "pinned"),

@@ -26,14 +26,14 @@ impl wire::Situation {
             context_window: request.context_window.unwrap_or(0),
             used: conversation.tokens(),
             overhead: situation.overhead_for_strategies(),
-            budget: situation.budget,
-            floor: situation.floor,
+            budget: situation.limits.tokens,
+            floor: situation.stay.floor.tokens,
             insertion_overhead: situation.insertion_overhead_for(name),
-            opening_note: situation.opening_note,
+            opening_note: situation.opening_note(),
             cached_units: u32::try_from(conversation.units_cached(request.cached_units))
                 .unwrap_or(u32::MAX),
             max_bytes: Some(situation.max_bytes_of_units()),
-            max_media: Some(situation.max_media),
+            max_media: Some(situation.limits.media),
             context: request.context.clone().unwrap_or_default().into(),
             required: request.required,
         }

@@ -43,7 +43,7 @@ pub(super) fn units(situation: &Situation) -> history::Figures {
     // Without branches: this runs for each unit of each call.
     let set = |is_set: bool, flag: Traits| [Traits::empty(), flag][usize::from(is_set)];
     let first_unfinished = situation.first_unfinished();
-    for (index, (unit, status)) in units.iter().zip(&situation.statuses).enumerate() {
+    for (index, (unit, status)) in units.iter().zip(&situation.stay.statuses).enumerate() {
         figures.kinds.push(match unit.kind {
             UnitKind::Instructions => history::UnitKind::Instructions,
             UnitKind::User => history::UnitKind::User,
@@ -208,13 +208,13 @@ pub(super) fn situation(situation: &Situation, name: &str) -> strategy::Situatio
         context_window: request.context_window.unwrap_or(0),
         used: situation.conversation.tokens(),
         overhead: situation.overhead_for_strategies(),
-        budget: situation.budget,
-        floor: situation.floor,
+        budget: situation.limits.tokens,
+        floor: situation.stay.floor.tokens,
         insertion_overhead: situation.insertion_overhead_for(name),
-        opening_note: situation.opening_note,
+        opening_note: situation.opening_note(),
         cached_units: small(situation.conversation.units_cached(request.cached_units)),
         max_bytes: Some(small(situation.max_bytes_of_units())),
-        max_media: Some(situation.max_media),
+        max_media: Some(situation.limits.media),
         context: request.context.clone().unwrap_or_default(),
         required: request.required,
     }

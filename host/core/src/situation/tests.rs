@@ -37,7 +37,7 @@ fn within(conversation: &Conversation, tokens: u32) -> Situation {
 
 /// The tokens of the only unseen output.
 fn unseen_tokens(situation: &Situation) -> u32 {
-    let [only] = situation.shortening.texts() else {
+    let [only] = situation.stay.shortening.texts() else {
         panic!("one output");
     };
     only.tokens
@@ -52,7 +52,7 @@ fn floor_counts_the_task_and_the_unseen_output_at_its_shortest() {
     };
     let saved = unseen_tokens(&situation) - LEAST_TOKENS;
     assert_eq!(
-        situation.floor,
+        situation.stay.floor.tokens,
         conversation.overhead() + task.tokens + last.tokens - saved
     );
     let units = conversation.units().len();
@@ -67,8 +67,8 @@ fn share_that_is_too_small_still_leaves_room_for_a_summary() {
         let conversation = conversation(steps, 200);
         let tiny = Request::new(Budget::Share(0.001));
         let situation = situation(&conversation, &tiny);
-        let others = conversation.tokens() - situation.floor;
-        let room = situation.budget - situation.floor;
+        let others = conversation.tokens() - situation.stay.floor.tokens;
+        let room = situation.limits.tokens - situation.stay.floor.tokens;
         assert_eq!(room, (others / 2).min(500), "{steps} steps");
     }
 }
@@ -84,7 +84,7 @@ fn limits_are_below_the_floor_from_one_less_than_it_on() {
     let conversation = crate::sample::conversation(&document.to_string(), Some(Format::OpenAiChat))
         .expect("reads");
     let whole = within(&conversation, conversation.tokens());
-    let (tokens, bytes) = (whole.floor, whole.floor_bytes);
+    let (tokens, bytes) = (whole.stay.floor.tokens, whole.stay.floor.bytes);
     assert!(bytes < conversation.bytes());
     for (less, quantity) in [
         ((0, 0, 0), None),
@@ -95,14 +95,16 @@ fn limits_are_below_the_floor_from_one_less_than_it_on() {
         let request = Request::new(Budget::Tokens(tokens - less.0))
             .with_max_bytes(Some(bytes - less.1))
             .with_max_media(Some(2 - less.2));
-        let found = situation(&conversation, &request).below_floor;
+        let found = situation(&conversation, &request)
+            .below_floor()
+            .collect::<Vec<_>>();
         assert_eq!(found, Vec::from_iter(quantity), "{less:?}");
     }
     // One more of each is not below it either.
     let request = Request::new(Budget::Tokens(tokens + 1))
         .with_max_bytes(Some(bytes + 1))
         .with_max_media(Some(3));
-    assert!(situation(&conversation, &request).below_floor.is_empty());
+    assert!(!situation(&conversation, &request).is_below_floor());
 }
 
 /// An unseen output is shortened from the first token on by which the conversation is too large, and leaves
@@ -113,18 +115,18 @@ fn unseen_output_leaves_others_their_share() {
     let all = conversation.tokens();
     let whole = within(&conversation, all);
     let unseen = unseen_tokens(&whole);
-    let protected = whole.floor + unseen - LEAST_TOKENS;
+    let protected = whole.stay.floor.tokens + unseen - LEAST_TOKENS;
     let others = all - protected;
-    assert_eq!(whole.shortening.cap(), u32::MAX);
-    for budget in (whole.floor..all).step_by(97).chain([all - 1]) {
-        let free = budget - whole.floor;
+    assert_eq!(whole.stay.shortening.cap(), u32::MAX);
+    for budget in (whole.stay.floor.tokens..all).step_by(97).chain([all - 1]) {
+        let free = budget - whole.stay.floor.tokens;
         let reserve = if budget >= protected {
             free / 8
         } else {
             (free / 2).max(free.min(MIN_UNPROTECTED_TOKENS))
         };
         let expected = LEAST_TOKENS + free - reserve.min(others);
-        let found = within(&conversation, budget).shortening.cap();
+        let found = within(&conversation, budget).stay.shortening.cap();
         if expected >= unseen {
             assert_eq!(found, u32::MAX, "{budget}");
         } else {
@@ -139,9 +141,9 @@ fn unseen_output_is_shortened_for_bytes_too() {
     let tokens = conversation.tokens();
     let capped = |bytes: usize| {
         let request = Request::new(Budget::Tokens(tokens)).with_max_bytes(Some(bytes));
-        situation(&conversation, &request).shortening.cap()
+        situation(&conversation, &request).stay.shortening.cap()
     };
-    let least = within(&conversation, tokens).floor_bytes;
+    let least = within(&conversation, tokens).stay.floor.bytes;
     assert_eq!(capped(conversation.bytes()), u32::MAX);
     let caps = [0, 1_000, 2_000].map(|more| capped(least + more));
     assert!(

@@ -210,7 +210,7 @@ fn conversation_without_removable_units_is_unchanged() {
         budget: Budget::Share(0.2),
         ..sample::request()
     };
-    let situation = host.situation(&conversation, &request);
+    let situation = crate::situation::Situation::new(&conversation, &request, false);
     assert!(matches!(
         crate::native::digest(&situation, "native:digest").answer,
         crate::report::Answer::Unchanged(_)

@@ -1,0 +1,167 @@
+//! Options of a host.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use baler_conversation::marks::SecretKey;
+use baler_conversation::tokenizers::Tokenizer;
+use baler_conversation::{Format, Reader};
+
+use super::Host;
+use crate::archive::Archive;
+use crate::error::HostError;
+use crate::limits::EngineLimits;
+use crate::model::ModelGrant;
+use crate::project::{Permit, Project};
+use crate::quarantine::Quarantine;
+use crate::sandbox::Compiler;
+use crate::state;
+
+/// Options of a [`Host`].
+#[derive(Debug, Default)]
+pub struct HostBuilder {
+    limits: EngineLimits,
+    compiler: Option<Compiler>,
+    state: Option<PathBuf>,
+    key: Option<SecretKey>,
+    archive: ArchiveChoice,
+    format: Option<Format>,
+    tokenizer: Option<Tokenizer>,
+    model: Option<ModelGrant>,
+    refuses_wasi: bool,
+    project: Option<Project>,
+}
+
+/// Archive of a host.
+#[derive(Debug, Default)]
+enum ArchiveChoice {
+    /// A folder in the state folder, if there is one.
+    #[default]
+    InState,
+    None,
+    Given(Archive),
+}
+
+impl HostBuilder {
+    /// Sets the limits of the engine. Default: [`EngineLimits::default`].
+    #[must_use]
+    pub fn limits(mut self, limits: EngineLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the process in which components are compiled. Default: [`Compiler::InProcess`]. A program that
+    /// loads untrusted components should use a child process, since a component can attack its compiler.
+    #[must_use]
+    pub fn compiler(mut self, compiler: Compiler) -> Self {
+        self.compiler = Some(compiler);
+        self
+    }
+
+    /// Sets the state folder, which is created if it does not exist. It holds the key that seals the marks of
+    /// summaries, compiled code, and the folder `archive` for removed content.
+    ///
+    /// Without a state folder the key lasts as long as the host, so summaries of an earlier run are read as
+    /// ordinary messages; each load compiles; and removed content is lost unless [`HostBuilder::archive`]
+    /// sets an archive.
+    #[must_use]
+    pub fn state(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.state = Some(folder.into());
+        self
+    }
+
+    /// Sets the key that seals the marks of summaries, for programs that share a key. Default: the key in the
+    /// state folder.
+    #[must_use]
+    pub fn key(mut self, key: SecretKey) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// Sets the archive of removed content. Default: the folder `archive` in the state folder.
+    #[must_use]
+    pub fn archive(mut self, archive: Archive) -> Self {
+        self.archive = ArchiveChoice::Given(archive);
+        self
+    }
+
+    /// Uses no archive: removed content is lost, and placeholders have no references.
+    #[must_use]
+    pub fn without_archive(mut self) -> Self {
+        self.archive = ArchiveChoice::None;
+        self
+    }
+
+    /// Sets the wire format of all documents. Default: detected for each document.
+    #[must_use]
+    pub fn format(mut self, format: Format) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    /// Sets the tokenizer. Default: the vocabulary of the model that the document names.
+    #[must_use]
+    pub fn tokenizer(mut self, tokenizer: Tokenizer) -> Self {
+        self.tokenizer = Some(tokenizer);
+        self
+    }
+
+    /// Grants a model to the host's own `native:summarize`. Every chain then ends with `native:summarize`,
+    /// `native:digest` and `native:truncate`. Other strategies get a model by [`Strategy::with_model`](crate::Strategy::with_model).
+    #[must_use]
+    pub fn model(mut self, grant: ModelGrant) -> Self {
+        self.model = Some(grant);
+        self
+    }
+
+    /// Refuses components that import WASI. Default: they load and get WASI with nothing behind it, if this crate
+    /// was built with its feature `wasi`.
+    #[must_use]
+    pub fn without_wasi(mut self) -> Self {
+        self.refuses_wasi = true;
+        self
+    }
+
+    /// Puts the host under a list of strategies: it refuses components that import WASI if the list does, and receipts
+    /// say which list it is and what it sets ([`Receipt::project`](crate::Receipt)). What plans may do
+    /// ([`ProjectPolicy::plans`](crate::project::ProjectPolicy)) is set for each request. Default: none.
+    #[must_use]
+    pub fn project(mut self, list: &Project) -> Self {
+        self.refuses_wasi |= list.policy().wasi == Permit::Refuse;
+        self.project = Some(list.clone());
+        self
+    }
+
+    /// Creates the host.
+    ///
+    /// # Errors
+    /// The state folder cannot be created, or other users own it or may write to it; its key or its archive
+    /// cannot be opened; or the system has no random numbers for a key.
+    pub fn build(self) -> Result<Host, HostError> {
+        let key = match (self.key, &self.state) {
+            (Some(key), _) => key,
+            (None, Some(folder)) => state::key(folder)?,
+            (None, None) => SecretKey::random().map_err(HostError::Random)?,
+        };
+        let archive = match (self.archive, &self.state) {
+            (ArchiveChoice::Given(archive), _) => Some(archive),
+            (ArchiveChoice::InState, Some(folder)) => Some(Archive::open(folder.join("archive"))?),
+            (ArchiveChoice::InState, None) | (ArchiveChoice::None, _) => None,
+        };
+        Ok(Host {
+            reader: Reader::new(key)
+                .with_format(self.format)
+                .with_tokenizer(self.tokenizer),
+            archive,
+            quarantine: Quarantine::new(&self.limits),
+            model: self.model,
+            summarizer_gate: None,
+            limits: self.limits,
+            compiler: self.compiler.unwrap_or(Compiler::InProcess),
+            state: self.state,
+            refuses_wasi: self.refuses_wasi,
+            project: self.project,
+            sandbox: OnceLock::new(),
+        })
+    }
+}
