@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use baler_host::HostError;
 
-use crate::lack;
+use crate::resource_limits;
 use crate::visible::line;
 
 /// The exit codes of `baler compact`, for its help text.
@@ -62,7 +62,7 @@ impl Failure {
 
     /// A failure with this exit code, or of baler itself if the process ran out of descriptors.
     fn blaming(exit: Exit, error: anyhow::Error) -> Self {
-        if lack::is_cause_of(&error) {
+        if resource_limits::is_cause_of(&error) {
             return error.into();
         }
         Self {

@@ -10,9 +10,9 @@ mod archive;
 mod input;
 mod files;
 mod file_size;
-mod lack;
+mod resource_limits;
 mod arenas;
-mod chain;
+mod sources;
 mod model;
 mod project;
 mod remote;
@@ -24,13 +24,13 @@ mod whole_file;
 mod access;
 mod links;
 mod progress;
-mod strip;
+mod unit_listing;
 mod receipt;
 mod report;
 mod figures;
 mod exit;
 #[cfg(test)]
-mod hints;
+mod hint_tests;
 
 use std::env;
 use std::ffi::OsString;
@@ -106,7 +106,9 @@ fn main() -> ExitCode {
         return done;
     }
     arenas::few();
-    if let Err(error) = lack::check_descriptors().and_then(|()| lack::check_memory()) {
+    if let Err(error) =
+        resource_limits::check_descriptors().and_then(|()| resource_limits::check_memory())
+    {
         let failure = Failure::from(error);
         output::error(&failure.message());
         return failure.exit.into();

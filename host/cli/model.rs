@@ -13,10 +13,10 @@ use baler_models::clients::{Client, ClientBuilder, KeySource, ModelChoice};
 use clap::Args;
 
 use crate::arguments::GoalArguments;
-use crate::chain::Source;
 use crate::exit::Failure;
 use crate::figures;
 use crate::output::Messages;
+use crate::sources::Source;
 
 /// Options for the model that strategies may ask.
 #[derive(Debug, Args)]

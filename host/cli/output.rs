@@ -10,7 +10,6 @@ use anyhow::Context as _;
 use crate::stdout;
 pub(crate) use crate::visible::styled;
 use crate::visible::{line, visible, visible_json};
-pub(crate) use crate::whole_file::{WholeFile, commit_all};
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const FAINT: Style = Style::new().dimmed();

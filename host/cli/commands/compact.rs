@@ -15,12 +15,13 @@ use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments};
 use crate::exit::{self, Exit, Failure};
 use crate::files::Seen;
 use crate::model::{self, ModelArguments};
-use crate::output::{self, Messages, WholeFile};
+use crate::output::{self, Messages};
 use crate::progress;
 use crate::receipt::{self, Circumstances};
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
-use crate::{chain, files, input, project, strip};
+use crate::whole_file::{self, WholeFile};
+use crate::{files, input, project, sources, unit_listing};
 
 /// Make a conversation fit its budget
 ///
@@ -148,7 +149,7 @@ impl CompactCommand {
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;
         let project = self.sandbox.project(messages)?;
-        let sources = chain::find_all(&self.strategies(), &self.remote, project.as_ref())?;
+        let sources = sources::find_all(&self.strategies(), &self.remote, project.as_ref())?;
         project::tell(project.as_ref(), &self.strategies(), messages);
         let grant = self.model.grant()?;
         let request = self
@@ -181,7 +182,7 @@ impl CompactCommand {
             serves_many: false,
         };
         let host = self.sandbox.host(settings, messages)?;
-        let chain = chain::load(&host, &sources, config.as_deref(), &self.sandbox).await?;
+        let chain = sources::load(&host, &sources, config.as_deref(), &self.sandbox).await?;
         model::warn_if_unasked(&chain, grant.as_ref(), messages);
         model::warn_if_unread(&sources, &chain, &self.goal, messages);
         let chain = model::granted(chain, &sources, grant.as_ref())?;
@@ -222,7 +223,7 @@ impl CompactCommand {
     /// Returns the names of the strategies, in order.
     fn strategies(&self) -> Vec<&str> {
         if self.strategies.is_empty() {
-            return vec![chain::default_name(self.model.model.is_some())];
+            return vec![sources::default_name(self.model.model.is_some())];
         }
         self.strategies.iter().map(String::as_str).collect()
     }
@@ -341,7 +342,7 @@ impl CompactCommand {
         };
         let mut text = String::new();
         if compaction.is_compacted() {
-            text = strip::text(&strip::entries(conversation, compaction));
+            text = unit_listing::text(&unit_listing::entries(conversation, compaction));
             text.push('\n');
         }
         text.push_str(&receipt::text(receipt, &circumstances));
@@ -394,7 +395,7 @@ impl CompactCommand {
             .collect::<Result<Vec<_>, _>>()?;
         let last = kept.map_or("", |_| ",\"receipt-kept\":true");
         self.print(&receipt, last, conversation, compaction)?;
-        output::commit_all(staged)
+        whole_file::commit_all(staged)
     }
 
     /// Returns the file of --receipt if it must not be replaced: it undoes a compaction, and the new receipt
@@ -420,7 +421,7 @@ impl CompactCommand {
         let document = compaction.document();
         let to_stdout = self.is_to_stdout();
         if self.json {
-            let units = json!(strip::entries(conversation, compaction));
+            let units = json!(unit_listing::entries(conversation, compaction));
             let rest = format!("\"receipt\":{receipt},\"units\":{units}{last}}}\n");
             if to_stdout {
                 // The document is copied and never parsed, so that it stays byte-identical.

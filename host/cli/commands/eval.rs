@@ -24,7 +24,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{self, Messages};
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings};
-use crate::{chain, figures, files, project, report};
+use crate::{figures, files, project, report, sources};
 
 /// Measure what strategies keep of recorded conversations that is needed later
 ///
@@ -311,7 +311,7 @@ impl EvalCommand {
             self.strategy.iter().map(String::as_str).collect()
         };
         let mut strategies = Vec::with_capacity(named.len());
-        let sources = chain::find_all(&named, &self.remote, project)?;
+        let sources = sources::find_all(&named, &self.remote, project)?;
         project::tell(project, &named, Messages { quiet: false });
         for (name, source) in named.into_iter().zip(sources) {
             let strategy = source.load(host, &self.sandbox).await?;

@@ -10,7 +10,6 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::arguments::SandboxArguments;
-use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
 use crate::figures::{self, cleaned, number, shortened};
 use crate::output::{self, BOLD, FAINT, Messages, styled};
@@ -18,6 +17,7 @@ use crate::project;
 use crate::receipt::{metric, permissions, remedy};
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings};
+use crate::sources::{self, Source};
 
 /// Show what a strategy is and what it declares
 ///
@@ -62,7 +62,7 @@ impl IntrospectCommand {
         let config = self.config.as_deref().map(settings::config).transpose()?;
         let messages = Messages { quiet: self.json };
         let project = self.sandbox.project(messages)?;
-        let source = chain::find(&self.strategy, &self.remote, project.as_ref())?;
+        let source = sources::find(&self.strategy, &self.remote, project.as_ref())?;
         project::tell(project.as_ref(), &[&self.strategy], messages);
         let host = self.sandbox.host(
             HostSettings {
@@ -73,7 +73,7 @@ impl IntrospectCommand {
         )?;
         let mut strategy = source.load_to_show(&host, &self.sandbox).await?;
         if let Some(config) = &config {
-            strategy = chain::configured(&host, &strategy, &source, config).await?;
+            strategy = sources::configured(&host, &strategy, &source, config).await?;
         }
         let said = match host.introspect(&strategy, config.as_deref()).await {
             Ok(said) => Some(said),
@@ -117,10 +117,10 @@ fn as_json(strategy: &Strategy, source: &Source, said: Option<&Introspection>) -
         "strategy": strategy.name(),
         "native": strategy.is_native(),
         "component": strategy.component(),
-        "listed": source.listed().map(chain::listed_as_json),
+        "listed": source.listed().map(sources::listed_as_json),
         "address": strategy.address(),
         "claims": said,
-        "description": strategy.is_native().then(|| chain::about_native(strategy.name())),
+        "description": strategy.is_native().then(|| sources::about_native(strategy.name())),
     })
 }
 
@@ -134,7 +134,7 @@ fn as_words(
     if let Some(component) = strategy.component() {
         about_component(&mut text, &component);
         if let Some(listed) = source.listed() {
-            row(&mut text, "listed", &chain::listed_in_words(listed));
+            row(&mut text, "listed", &sources::listed_in_words(listed));
         }
     } else if let Some(address) = strategy.address() {
         row(
@@ -149,7 +149,7 @@ fn as_words(
             "is",
             "native: it runs in the host and has no config",
         );
-        row(&mut text, "does", chain::about_native(strategy.name()));
+        row(&mut text, "does", sources::about_native(strategy.name()));
         return text;
     }
     if has_config {

@@ -4,7 +4,8 @@ use anyhow::anyhow;
 use clap::Args;
 
 use crate::exit::{Exit, Failure};
-use crate::output::{self, WholeFile};
+use crate::output;
+use crate::whole_file::WholeFile;
 use crate::{files, input, report, settings};
 
 /// Make a page for a browser from receipts and evaluations

@@ -15,7 +15,6 @@ use clap::Args;
 use crate::archive::{self, ArchivePlace};
 use crate::arenas;
 use crate::arguments::{self, SandboxArguments};
-use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
 use crate::figures::cleaned;
 use crate::model::{self, ModelArguments};
@@ -23,6 +22,7 @@ use crate::output::Messages;
 use crate::project;
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
+use crate::sources::{self, Source};
 
 /// Serve compactions over HTTP, to programs in any language and to other balers
 ///
@@ -127,7 +127,7 @@ impl ServeCommand {
         }
         let project = self.sandbox.project(messages)?;
         let named: Vec<&str> = self.strategies.iter().map(String::as_str).collect();
-        let sources = chain::find_all(&named, &self.remote, project.as_ref())?;
+        let sources = sources::find_all(&named, &self.remote, project.as_ref())?;
         project::tell(project.as_ref(), &named, messages);
         let grant = self.model.grant()?;
         let place = ArchivePlace::of(self.archive.as_deref())?;
@@ -144,7 +144,7 @@ impl ServeCommand {
             ..HostSettings::default()
         };
         let host = self.sandbox.host(settings, messages)?;
-        let chain = chain::load(&host, &sources, None, &self.sandbox).await?;
+        let chain = sources::load(&host, &sources, None, &self.sandbox).await?;
         let chain = model::granted(chain, &sources, grant.as_ref())?;
         let (chain, offered) = if chain.is_empty() {
             let mut offered = self.bundled_strategies(&host, grant.as_ref()).await?;
@@ -233,7 +233,7 @@ impl ServeCommand {
         let mut offered = Vec::new();
         for listed in trusted.into_iter().flat_map(Project::strategies) {
             let loaded = async {
-                let source = chain::find(listed.name(), &self.remote, project)?;
+                let source = sources::find(listed.name(), &self.remote, project)?;
                 let strategy = source.load(host, &self.sandbox).await?;
                 model::granted(vec![strategy], &[source], grant)
             };
@@ -311,7 +311,7 @@ fn stop_signal() -> Result<impl Future<Output = ()>, Failure> {
 /// Moves the strategy that `baler compact` uses by default out of `offered`, as the chain of a server
 /// whose options name no strategy.
 fn default_chain(offered: &mut Vec<Strategy>, has_model: bool) -> Vec<Strategy> {
-    let name = chain::default_name(has_model);
+    let name = sources::default_name(has_model);
     let default = offered.iter().position(|strategy| strategy.name() == name);
     default
         .map(|index| offered.remove(index))

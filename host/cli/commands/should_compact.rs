@@ -17,7 +17,7 @@ use crate::output::{self, Messages};
 use crate::receipt::remedy;
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
-use crate::{chain, files, input, model, project};
+use crate::{files, input, model, project, sources};
 
 /// Decide whether to compact a conversation now
 ///
@@ -31,7 +31,7 @@ pub(crate) struct ShouldCompactCommand {
 
     /// The strategy that decides: a name (`baler strategies` lists them), a .wasm file, or the URL of a
     /// server
-    #[arg(short, long, value_name = "NAME|FILE.wasm|URL", default_value = chain::DEFAULT, help_heading = "Strategy")]
+    #[arg(short, long, value_name = "NAME|FILE.wasm|URL", default_value = sources::DEFAULT, help_heading = "Strategy")]
     strategy: String,
 
     /// Config of the strategy: JSON, or @FILE for a file that holds it
@@ -145,7 +145,7 @@ impl ShouldCompactCommand {
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;
         let project = self.sandbox.project(messages)?;
-        let source = chain::find(&self.strategy, &self.remote, project.as_ref())?;
+        let source = sources::find(&self.strategy, &self.remote, project.as_ref())?;
         project::tell(project.as_ref(), &[&self.strategy], messages);
         let document = input::read(self.conversation.file.as_deref(), "should-compact")?;
 
@@ -162,7 +162,7 @@ impl ShouldCompactCommand {
         let host = self.sandbox.host(settings, messages)?;
         let mut strategy = source.load(&host, &self.sandbox).await?;
         if let Some(config) = &config {
-            strategy = chain::configured(&host, &strategy, &source, config).await?;
+            strategy = sources::configured(&host, &strategy, &source, config).await?;
         }
         let (sources, chain) = (slice::from_ref(&source), slice::from_ref(&strategy));
         model::warn_if_unread(sources, chain, &self.goal, messages);

@@ -7,7 +7,6 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::arguments::SandboxArguments;
-use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
 use crate::figures::{self, shortened};
 use crate::output::{self, BOLD, FAINT, Messages, styled};
@@ -15,6 +14,7 @@ use crate::project;
 use crate::receipt::short_digest;
 use crate::remote::RemoteArguments;
 use crate::settings::HostSettings;
+use crate::sources::{self, Source};
 
 /// List the strategies that ship with baler, and those of `baler.toml`
 ///
@@ -66,7 +66,7 @@ impl StrategiesCommand {
                 Some(Listed {
                     name: (*name).to_owned(),
                     strategy: Some(Strategy::native(name)?),
-                    description: chain::about_native(name).to_owned(),
+                    description: sources::about_native(name).to_owned(),
                     in_project: None,
                 })
             })
@@ -105,7 +105,7 @@ impl StrategiesCommand {
                             "native": strategy.as_ref().is_some_and(Strategy::is_native),
                             "description": description,
                             "component": strategy.as_ref().and_then(Strategy::component),
-                            "listed": in_project.as_ref().map(chain::listed_as_json),
+                            "listed": in_project.as_ref().map(sources::listed_as_json),
                             "usable": strategy.is_some(),
                         })
                     },
@@ -128,7 +128,7 @@ impl StrategiesCommand {
     ) -> Listed {
         let name = listed.name();
         let loaded = async {
-            let source = chain::find(name, &RemoteArguments::default(), project)?;
+            let source = sources::find(name, &RemoteArguments::default(), project)?;
             let strategy = source.load_to_show(host, &self.sandbox).await?;
             let said = host.introspect(&strategy, None).await;
             let said = said.map_err(anyhow::Error::from)?;
@@ -184,7 +184,7 @@ fn as_words(list: &[Listed], project: Option<&Project>) -> String {
         let is_native = strategy.as_ref().is_some_and(Strategy::is_native);
         let native = is_native.then(|| "native".to_owned());
         let listed = in_project.as_ref().filter(|_| strategy.is_some());
-        let listed = listed.map(chain::listed_in_words);
+        let listed = listed.map(sources::listed_in_words);
         let what: Vec<String> = what.into_iter().chain(native).chain(listed).collect();
         let what = what.join("  ");
         // Writing to a string cannot fail.

@@ -14,13 +14,13 @@ use serde_json::Value;
 
 use super::eval::{check_outside, notes, percent, recordings, threads};
 use crate::arguments::SandboxArguments;
-use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
 use crate::figures;
 use crate::output::{self, Messages};
 use crate::project;
 use crate::remote::RemoteArguments;
 use crate::settings::HostSettings;
+use crate::sources::{self, Source};
 
 /// Search the config with which a strategy keeps most of your recorded conversations
 ///
@@ -102,7 +102,7 @@ impl TuneCommand {
         };
         let host = self.sandbox.host(settings, Messages { quiet: true })?;
         let named = [self.strategy.as_str()];
-        let sources = chain::find_all(&named, &self.remote, project.as_ref())?;
+        let sources = sources::find_all(&named, &self.remote, project.as_ref())?;
         project::tell(project.as_ref(), &named, messages);
         let source = sources.first().context("a strategy was named")?;
         let candidates = self.candidates(&host, source).await?;

@@ -6,7 +6,8 @@ use serde::Deserialize;
 
 use crate::archive::{ArchiveArguments, failure};
 use crate::exit::{Exit, Failure};
-use crate::output::{self, WholeFile};
+use crate::output;
+use crate::whole_file::WholeFile;
 use crate::{figures, files, input, settings};
 
 /// Restore a conversation as it was before a compaction

@@ -6,9 +6,9 @@ use std::time::Duration;
 use maud::{Markup, html};
 
 use super::bounded::{Members, Scalar, Text};
-use super::columns;
 use super::life::Named;
 use super::read::{Attempt, Component, Ended, Receipt, Run};
+use super::unit_chart;
 use super::words::{Px, Untrusted, quoted, reference, share};
 use crate::figures::{self, count, number};
 use crate::receipt::cache_effect;
@@ -29,7 +29,7 @@ pub(crate) fn section((id, file, run): Named<'_>) -> Markup {
             }
             (sizes(receipt))
             @match &run.units {
-                Some(units) if !units.is_empty() => (columns::figure(run, units)),
+                Some(units) if !units.is_empty() => (unit_chart::figure(run, units)),
                 _ => p class="muted" { "A receipt alone does not say how large each unit was; the output of " code { "baler compact --json" } " does." },
             }
             (reasons(run))
@@ -308,7 +308,7 @@ fn retrieval(receipt: &Receipt, file: &str) -> Markup {
         listed => listed.max(receipt.original_count),
     };
     let stored = stored.saturating_add(repaired);
-    let listed: Vec<(String, &str)> = units.chain(originals).take(columns::MOST).collect();
+    let listed: Vec<(String, &str)> = units.chain(originals).take(unit_chart::MOST).collect();
     // A receipt from standard input has no name.
     let name = if file == "-" { "RECEIPT" } else { file };
     html! {

@@ -3,7 +3,7 @@
 
 mod bounded;
 mod chart;
-mod columns;
+mod unit_chart;
 mod compaction;
 mod evaluation;
 mod life;
@@ -55,7 +55,7 @@ pub(crate) fn page(sources: &[(String, Source)]) -> String {
                     p class="muted" { "Counts, names, content hashes and codes; no text of a message." }
                 }
                 main {
-                    @if !runs.is_empty() { (columns::patterns()) }
+                    @if !runs.is_empty() { (unit_chart::patterns()) }
                     @if runs.len() > 1 { (life::section(&runs)) }
                     @for (index, (file, source)) in sources.iter().enumerate() {
                         @match source {

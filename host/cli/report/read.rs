@@ -38,7 +38,7 @@ pub(crate) struct Run {
     pub(crate) units: Option<List<Unit, MANY>>,
 }
 
-/// A unit, or an inserted text (`host/cli/strip.rs` writes it).
+/// A unit, or an inserted text (`host/cli/unit_listing.rs` writes it).
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Unit {

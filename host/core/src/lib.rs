@@ -179,17 +179,17 @@
 #[macro_use]
 mod setters;
 
-mod answer;
+mod accept;
 pub mod archive;
+mod ask_twice;
 mod attempt;
 mod bounded;
-mod cache;
-mod chain;
 mod changes;
 pub mod child;
 mod compaction;
 pub mod compactor;
 mod content_hash;
+mod content_list;
 mod error;
 pub mod fault;
 mod gate;
@@ -202,10 +202,10 @@ mod once;
 mod pictures;
 mod plan;
 pub mod project;
+mod prompt_cache;
 mod quarantine;
 pub mod receipt;
-mod record;
-mod repeat;
+mod receipt_builder;
 pub mod remote;
 mod report;
 pub mod request;
@@ -214,16 +214,16 @@ mod runner;
 #[cfg(test)]
 mod sample;
 mod sandbox;
-mod shortening;
 mod situation;
 mod state;
 pub mod strategy;
 mod strategy_name;
+mod text_limits;
+mod thinking;
 mod trigger;
 mod unit_status;
 mod unseen;
 mod users_words;
-mod verify;
 
 #[doc(inline)]
 pub use archive::Archive;

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use baler_conversation::{Conversation, ReadError, edit};
 
 use crate::changes::{Origin, UnitOutcome};
-use crate::plan::{Applied, loses_thinking, without_thinking};
+use crate::plan::Applied;
 use crate::situation::Situation;
-use crate::verify::{exceeded_limits, is_unreachable};
+use crate::thinking::{loses_thinking, without_thinking};
 
 /// Returns whether the provider refuses the conversation for a picture that the host may leave out.
 pub(crate) fn are_refused(situation: &Situation) -> bool {
@@ -20,8 +20,8 @@ pub(crate) fn are_refused(situation: &Situation) -> bool {
 
 /// Returns whether it is enough to leave out refused pictures: all else fits.
 pub(crate) fn are_all_that_is_wrong(situation: &Situation) -> bool {
-    let mut exceeded = exceeded_limits(&situation.conversation, situation, situation.target());
-    are_refused(situation) && exceeded.all(|fault| is_unreachable(&fault, situation))
+    let mut exceeded = situation.exceeded_by(&situation.conversation, situation.target());
+    are_refused(situation) && exceeded.all(|fault| situation.is_unreachable(&fault))
 }
 
 /// Returns whether the caller named the unit of a message, so that it stays byte-identical.

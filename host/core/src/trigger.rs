@@ -2,7 +2,7 @@
 
 use baler_conversation::Conversation;
 
-use crate::cache;
+use crate::prompt_cache;
 use crate::request::{Budget, CachePrice, Request};
 
 /// Returns whether to compact now: the conversation exceeds the context window or a limit of the provider, also by the
@@ -44,8 +44,8 @@ fn is_worth_it(
     let cached = conversation.tokens_cached(request.cached_units);
     // System prompt and tool definitions come before the messages, so they stay cached.
     let kept = conversation.overhead().min(after).min(cached);
-    let next_without = cache::price(before, cached, price.share);
-    let next_with = cache::price(after, kept, price.share);
+    let next_without = prompt_cache::price(before, cached, price.share);
+    let next_with = prompt_cache::price(after, kept, price.share);
     let saved = f64::from(before - after) * price.share * f64::from(price.requests);
     next_with - next_without <= saved
 }

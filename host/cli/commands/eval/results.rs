@@ -6,8 +6,9 @@ use std::path::Path;
 use anyhow::Context as _;
 use baler_eval::Evaluation;
 
-use crate::output::{self, WholeFile};
+use crate::output;
 use crate::report;
+use crate::whole_file::WholeFile;
 
 /// The files that a run writes. They are created before anything is measured, because measuring can take
 /// hours and a file may not be writable.

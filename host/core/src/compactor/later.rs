@@ -8,7 +8,7 @@ use baler_conversation::{Conversation, Role};
 use crate::changes::Origin;
 use crate::changes::UnitOutcome;
 use crate::compaction::Compaction;
-use crate::plan::{self};
+use crate::thinking;
 
 /// A result, followed by the messages that arrived in the meantime.
 pub(super) struct Continued {
@@ -106,12 +106,12 @@ fn is_sound(next: &Conversation, view: &Conversation) -> bool {
 
 /// Returns the messages of `view` from `first` on, as they may follow a changed beginning.
 fn fitting<'a>(compaction: &Compaction, view: &'a Conversation, first: usize) -> Vec<Later<'a>> {
-    let loses_thinking = plan::loses_thinking(view);
+    let loses_thinking = thinking::loses_thinking(view);
     let messages = view.all_messages().iter().enumerate().skip(first);
     messages
         .filter_map(|(index, message)| {
             let goes = compaction.drops_thinking() && loses_thinking(index);
-            let rest = goes.then(|| plan::without_thinking(view, message));
+            let rest = goes.then(|| thinking::without_thinking(view, message));
             let text = match rest.flatten() {
                 None => Cow::Borrowed(view.raw(message)),
                 Some(rest) => Cow::Owned(rest.text?),

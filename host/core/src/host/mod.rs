@@ -1,7 +1,10 @@
 //! The host: what all conversations of a program share.
 
+mod as_strategy;
 mod builder;
+mod chain;
 mod config;
+mod listed;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -18,7 +21,7 @@ use crate::error::HostError;
 use crate::gate::Gate;
 use crate::limits::EngineLimits;
 use crate::model::ModelGrant;
-use crate::project::{self, ListedError, Project};
+use crate::project::{ListedError, Project};
 use crate::quarantine::{Asked, Quarantine};
 use crate::receipt::{Attempt, AttemptResult};
 use crate::remote::{AnswerError, Operation};
@@ -28,7 +31,7 @@ use crate::runner::CallFailure;
 use crate::sandbox::{Compiler, LoadError, Sandbox};
 use crate::situation::Situation;
 use crate::strategy::{ConfigError, IntrospectError, ShouldCompact, Strategy};
-use crate::{answer, chain, trigger};
+use crate::trigger;
 
 /// Reads conversations, loads strategies and runs compactions.
 ///
@@ -155,7 +158,7 @@ impl Host {
         project: &Project,
         name: &str,
     ) -> Result<Strategy, ListedError> {
-        project::load_listed(self, project, name).await
+        listed::load_listed(self, project, name).await
     }
 
     /// Returns the strategy with a config, a JSON object as text. The config is checked against the schema
@@ -290,7 +293,7 @@ impl Host {
         chain: &[Strategy],
         deadline: &Deadline,
     ) -> Result<String, AnswerError> {
-        answer::answer(self, question, request, chain, deadline).await
+        as_strategy::answer(self, question, request, chain, deadline).await
     }
 
     async fn decision(

@@ -12,7 +12,7 @@ use crate::situation::Situation;
 
 /// Asks the strategy, which stands as `name` in the receipt, for a plan, with its default config.
 ///
-/// Once the time of the request is over, what it answers is of no use, and nobody uses it (`chain.rs`).
+/// Once the time of the request is over, what it answers is of no use, and nobody uses it (`host/chain.rs`).
 ///
 /// # Errors
 /// The strategy declared a failure, or panicked.

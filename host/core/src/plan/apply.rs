@@ -1,19 +1,18 @@
 //! Applies a checked plan: writes the new document (invariant I2).
 
 use std::borrow::Cow;
-use std::ops::Range;
-use std::slice;
 
-use baler_conversation::document::Document;
 use baler_conversation::edit::{self, Replacement};
 use baler_conversation::marks::{self, By, LEFT_OUT, Purpose, Site};
-use baler_conversation::message::{Content, Meaning, Message};
+use baler_conversation::message::Message;
 use baler_conversation::{Conversation, Role, UnitKind};
 
 use super::check::{Checked, CheckedEdit, CheckedPlan, Joins, thinking_removed};
 use super::shortened::Shortened;
 use crate::changes::{Origin, UnitOutcome};
+use crate::content_list::{NewText, without};
 use crate::situation::Situation;
+use crate::thinking::without_thinking;
 
 /// Result of applying a plan.
 #[derive(Debug)]
@@ -403,58 +402,6 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A message without its thinking.
-pub(crate) struct WithoutThinking {
-    /// The rest of the message; `None` if it held nothing else but white space.
-    pub(crate) text: Option<String>,
-    /// Number of removed blocks.
-    pub(crate) blocks: usize,
-}
-
-/// Removes the thinking of a message; `None` if it has none.
-pub(crate) fn without_thinking(
-    conversation: &Conversation,
-    message: &Message,
-) -> Option<WithoutThinking> {
-    let place = message.content.clone()?;
-    let thinking = message.thinking_in_content();
-    if thinking.is_empty() {
-        return None;
-    }
-    let blocks = thinking.len();
-    let text = holds_more_than_thinking(conversation, message).then(|| {
-        let document = conversation.source();
-        let with = without(document, message, &place, &thinking, &[]);
-        edit::replace(document, &message.place, &[Replacement { place, with }])
-    });
-    Some(WithoutThinking { text, blocks })
-}
-
-/// Whether a message still says something without its thinking. White space alone does not count: a provider
-/// may accept it beside other parts only (ANTH-6).
-pub(crate) fn holds_more_than_thinking(conversation: &Conversation, message: &Message) -> bool {
-    message.parts.iter().any(|part| match &part.content {
-        Content::Text(place) => !conversation.text(place).trim().is_empty(),
-        // A mark for the cache says nothing.
-        Content::Opaque(opaque) if opaque.meaning == Meaning::Empty => false,
-        content => !content.is_thinking(),
-    })
-}
-
-/// Returns whether a message after a change loses its thinking, given its index: all but those of the newest step's turn,
-/// if the request requires thinking at the start of an open loop (ANTH-5).
-pub(crate) fn loses_thinking(conversation: &Conversation) -> impl Fn(usize) -> bool {
-    let units = conversation.units();
-    let newest = units.iter().rfind(|unit| unit.kind == UnitKind::Step);
-    let spared = newest
-        .filter(|_| conversation.envelope().wants_thinking())
-        .map(|unit| unit.turn);
-    move |message| {
-        let unit = units.get(conversation.unit_of(message));
-        unit.map(|unit| unit.turn) != spared
-    }
-}
-
 /// Returns the turn of the newest kept step, if an open tool loop must begin with thinking (ANTH-5). A user
 /// message after its outputs does not end the loop, because both are merged into one message (ANTH-2).
 fn turn_with_thinking(plan: &CheckedPlan, conversation: &Conversation) -> Option<u32> {
@@ -520,35 +467,4 @@ fn rewritten(conversation: &Conversation, message: &Message, edits: &[&CheckedEd
         None => texts.into_iter().map(|text| text.replacement).collect(),
     };
     edit::replace(document, &message.place, &replacements)
-}
-
-/// The new text of a part.
-struct NewText {
-    part: usize,
-    replacement: Replacement,
-}
-
-/// Returns the content list of `message`, which is at `list`, without the parts `removed` and with `texts`
-/// replaced in the others. Both are in the order of the parts.
-fn without(
-    document: &Document,
-    message: &Message,
-    list: &Range<usize>,
-    removed: &[usize],
-    texts: &[NewText],
-) -> String {
-    let mut removed = removed.iter().peekable();
-    let mut texts = texts.iter().peekable();
-    let mut parts = Vec::with_capacity(message.parts.len());
-    for (index, part) in message.parts.iter().enumerate() {
-        let is_removed = removed.next_if(|part| **part == index).is_some();
-        let text = texts.next_if(|text| text.part == index);
-        let is_inside = part.place.start >= list.start && part.place.end <= list.end;
-        if is_removed || !is_inside {
-            continue;
-        }
-        let own = text.map_or(&[][..], |text| slice::from_ref(&text.replacement));
-        parts.push(edit::replace(document, &part.place, own));
-    }
-    format!("[{}]", parts.join(","))
 }

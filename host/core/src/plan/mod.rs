@@ -11,9 +11,7 @@ mod tests;
 
 use baler_conversation::Role;
 
-pub(crate) use apply::{
-    Applied, apply, holds_more_than_thinking, loses_thinking, without_thinking,
-};
+pub(crate) use apply::{Applied, apply};
 pub(crate) use check::{CheckedPlan, check, is_excerptable, is_removable, is_rewritable};
 pub(crate) use shortened::Shortened;
 

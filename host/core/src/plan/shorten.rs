@@ -12,8 +12,8 @@ use baler_conversation::marks::{self, By, Purpose};
 
 use crate::plan::excerpt::{Excerptable, text_of};
 use crate::plan::gaps::{self, Body};
-use crate::shortening::{Kind, LongText};
 use crate::situation::Situation;
+use crate::text_limits::{Kind, LongText};
 
 /// Maximum bytes of a line that mentions an error.
 const ERROR_LINE_BYTES: usize = 240;
@@ -535,7 +535,7 @@ mod tests {
                 format!("{dense}{sparse}{dense}"),
             ] {
                 let caps = |whole: u32| -> Vec<u32> {
-                    let least = crate::shortening::LEAST_TOKENS;
+                    let least = crate::text_limits::LEAST_TOKENS;
                     assert!(whole > least, "{few} and {many} lines have {whole} tokens");
                     let step = (whole - least).div_ceil(11).max(1);
                     (least..whole).step_by(step as usize).collect()

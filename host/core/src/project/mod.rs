@@ -22,7 +22,7 @@
 
 mod document;
 mod error;
-mod load;
+mod file;
 mod owner;
 mod trust;
 mod trusted_lists;
@@ -35,7 +35,6 @@ use baler_files::{Links, open_regular, read_within};
 use document::{Document, Entry};
 pub use document::{Grant, Permit};
 pub use error::{ListedError, ProjectError};
-pub(crate) use load::load_listed;
 pub use trust::{Setting, Trust};
 pub use trusted_lists::TrustedLists;
 

@@ -15,12 +15,12 @@ use baler_conversation::{Conversation, Deadline, Unit, UnitKind};
 
 pub(crate) use must_stay::MustStay;
 
-use crate::fault::Quantity;
+use crate::fault::{Fault, Quantity};
 use crate::model::Spending;
 use crate::once::OncePerUnit;
-use crate::plan::holds_more_than_thinking;
 use crate::request::{Budget, Request, ThinkingPolicy};
-use crate::shortening::LEAST_TOKENS;
+use crate::text_limits::LEAST_TOKENS;
+use crate::thinking::holds_more_than_thinking;
 use crate::users_words::{self, Words};
 use baler_archive::reference;
 use must_stay::around_units;
@@ -106,6 +106,42 @@ impl Situation {
     /// Returns the tokens of the host's note if the wire format forbids that a result begins with a step; 0 otherwise.
     pub(crate) fn opening_note(&self) -> u32 {
         self.conversation.mark_tokens().opening_note
+    }
+
+    /// Returns the limits that a result exceeds, with `tokens` as the limit of its tokens.
+    pub(crate) fn exceeded_by(
+        &self,
+        result: &Conversation,
+        tokens: u32,
+    ) -> impl Iterator<Item = Fault> {
+        let limits = self.limits;
+        let sizes = [
+            (
+                Quantity::Tokens,
+                u64::from(result.tokens()),
+                u64::from(tokens),
+            ),
+            (Quantity::Bytes, result.bytes() as u64, limits.bytes as u64),
+            (
+                Quantity::Media,
+                u64::from(result.media()),
+                u64::from(limits.media),
+            ),
+        ];
+        let exceeded = sizes
+            .into_iter()
+            .filter(|(_, result, limit)| result > limit);
+        exceeded.map(|(what, result, limit)| Fault::OverBudget {
+            what,
+            result,
+            limit,
+        })
+    }
+
+    /// Returns whether a result cannot be below a limit, because protected units alone exceed it in bytes or media.
+    pub(crate) fn is_unreachable(&self, fault: &Fault) -> bool {
+        matches!(fault, Fault::OverBudget { what, .. }
+            if *what != Quantity::Tokens && self.below_floor().any(|below| below == *what))
     }
 
     /// Returns the tokens that a mark and a separate message add to an inserted text.

@@ -5,7 +5,7 @@ use baler_conversation::{Conversation, Unit, UnitKind};
 use super::notes::count_notes;
 use super::size::Size;
 use crate::request::{MIN_UNPROTECTED_TOKENS, Request};
-use crate::shortening::{LEAST_TOKENS, Shortening};
+use crate::text_limits::{LEAST_TOKENS, Shortening};
 use crate::unit_status::{UnitStatus, protect_for_words, unit_statuses};
 use crate::users_words;
 

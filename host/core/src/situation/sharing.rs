@@ -6,7 +6,7 @@ use super::must_stay::{MustStay, around_units, newest_user_message};
 use super::size::{Size, to_usize};
 use crate::once::OncePerUnit;
 use crate::request::Request;
-use crate::shortening::{self, FIRST_MESSAGE_PERCENT, LEAST_TOKENS, Shortening, TextBudget};
+use crate::text_limits::{self, FIRST_MESSAGE_PERCENT, LEAST_TOKENS, Shortening, TextBudget};
 use crate::users_words::{self, Words};
 
 /// A conversation, a request for it, and the most that the result may have.
@@ -144,7 +144,7 @@ impl Sharing<'_> {
         if fit && !stay.shortening.has_unseen() {
             return stay;
         }
-        let free = free.saturating_sub(shortening::share_of_others(free, others, fit));
+        let free = free.saturating_sub(text_limits::share_of_others(free, others, fit));
         let shortest = stay.shortening.tokens_at(LEAST_TOKENS);
         let cap = stay.shortening.cap_for(TextBudget {
             tokens: shortest + u64::from(free),
@@ -169,10 +169,10 @@ impl Sharing<'_> {
             units.retain(|unit| *unit != newest);
             let work = stay.unprotected_tokens_after(self.conversation, newest);
             let words = stay.floor.tokens.saturating_sub(least_floor);
-            let share = shortening::share_of_newest_message(free, others, work, words);
+            let share = text_limits::share_of_newest_message(free, others, work, words);
             stay.shortening.limit_words(&[newest], share);
         }
-        let share = shortening::share_of_words(free, others, left);
+        let share = text_limits::share_of_words(free, others, left);
         stay.shortening.limit_words(&units, share);
     }
 

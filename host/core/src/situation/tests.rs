@@ -1,11 +1,11 @@
 use serde_json::json;
 
 use super::*;
+use crate::accept::accept;
 use crate::plan::Plan;
 use crate::request::MIN_UNPROTECTED_TOKENS;
-use crate::shortening::LEAST_TOKENS;
 use crate::strategy::Strategy;
-use crate::verify::accept;
+use crate::text_limits::LEAST_TOKENS;
 use baler_conversation::Format;
 
 /// Returns a conversation with a task, `steps` steps that the model has answered, and an unseen output of

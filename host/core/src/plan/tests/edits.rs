@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use baler_conversation::{Conversation, Format};
 
+use crate::accept::accept;
 use crate::fault::{Fault, PlanRule};
 use crate::plan::{Change, Edit, Piece, Plan, Span};
 use crate::request::{Budget, Pins, Policy, Request};
 use crate::situation::Situation;
 use crate::strategy::Strategy;
-use crate::verify::accept;
 
 /// Returns a conversation whose unit 1 is a step with pictures after its outputs: in its message 1, parts 0
 /// to 2 are the outputs, and 3 to 5 the pictures. Unit 3 is a message of two pictures.

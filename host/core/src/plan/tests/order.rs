@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use baler_conversation::{Conversation, Format, Role};
 
+use crate::accept::accept;
 use crate::changes::{Changes, Origin};
 use crate::fault::{Fault, PlanFault, PlanRule};
 use crate::plan::{Applied, Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan};
@@ -11,7 +12,6 @@ use crate::request::{Budget, Pins, Policy, Request};
 use crate::sample;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
-use crate::verify::accept;
 
 /// Reads a conversation in Anthropic's format.
 fn read(body: &Value) -> Conversation {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use baler_conversation::message::Message;
 use baler_conversation::{Conversation, Format, Role, UnitKind};
 
+use crate::accept::accept;
 use crate::changes::UnitOutcome;
 use crate::plan::{
     Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span,
@@ -18,7 +19,6 @@ use crate::request::{Budget, Pins, Policy, Request, SummaryRole};
 use crate::situation::Situation;
 use crate::strategy::Strategy as Called;
 use crate::unseen;
-use crate::verify::accept;
 
 /// A part of a conversation, not yet in a wire format.
 #[derive(Debug, Clone)]

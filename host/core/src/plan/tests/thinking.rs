@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use baler_conversation::{Conversation, Format};
 
+use crate::accept::accept;
 use crate::fault::{Fault, PlanRule};
 use crate::host::Host;
 use crate::plan::{Change, Edit, Piece, Plan, Span};
@@ -12,7 +13,6 @@ use crate::request::{Budget, Pins, Policy, Request, ThinkingPolicy};
 use crate::sample;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
-use crate::verify::accept;
 
 fn thought(about: &str) -> Value {
     json!({"type": "thinking", "thinking": about.repeat(40), "signature": "c2ln"})

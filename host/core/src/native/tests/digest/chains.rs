@@ -7,13 +7,13 @@ use baler_conversation::{Role, SecretKey};
 
 use super::fixtures::{bug_fix, tickets};
 use super::{assert_holds, compact, compact_read, host};
+use crate::accept::accept;
 use crate::conversation::UnitKind;
 use crate::plan::{Insertion, InsertionPurpose, Piece, Placement, Plan};
 use crate::request::{Budget, Request};
 use crate::sample;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
-use crate::verify::accept;
 
 /// Wraps a summary of another strategy in its mark.
 fn summary(text: &str) -> String {

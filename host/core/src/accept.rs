@@ -6,13 +6,13 @@ use baler_conversation::rules::Rule;
 use baler_conversation::{Conversation, ReadError};
 
 use crate::attempt::micros;
-use crate::fault::{Fault, Quantity};
+use crate::fault::Fault;
 use crate::pictures;
 use crate::plan::{Applied, CheckedPlan, Plan, Reason, Shortened, apply, check};
 use crate::receipt::Stages;
-use crate::shortening::TextBudget;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
+use crate::text_limits::TextBudget;
 
 /// A result that passed every check.
 pub(crate) struct Accepted {
@@ -21,35 +21,6 @@ pub(crate) struct Accepted {
     pub(crate) plan: Plan,
     pub(crate) reasons: Vec<Reason>,
     pub(crate) stages: Stages,
-}
-
-/// Returns the limits that `conversation` exceeds, with `tokens` as the limit of its tokens.
-pub(crate) fn exceeded_limits(
-    conversation: &Conversation,
-    situation: &Situation,
-    tokens: u32,
-) -> impl Iterator<Item = Fault> {
-    let media = u64::from(conversation.media());
-    [
-        (
-            Quantity::Tokens,
-            u64::from(conversation.tokens()),
-            u64::from(tokens),
-        ),
-        (
-            Quantity::Bytes,
-            conversation.bytes() as u64,
-            situation.limits.bytes as u64,
-        ),
-        (Quantity::Media, media, u64::from(situation.limits.media)),
-    ]
-    .into_iter()
-    .filter(|(_, result, limit)| result > limit)
-    .map(|(what, result, limit)| Fault::OverBudget {
-        what,
-        result,
-        limit,
-    })
 }
 
 /// Checks and applies a plan, and checks the result.
@@ -78,8 +49,9 @@ pub(crate) fn accept(
     if let Some(rule) = new_warning(before, &after) {
         return Err(Fault::InvalidResult { rule });
     }
-    if let Some(fault) = exceeded_limits(&after, situation, situation.target())
-        .find(|fault| !is_unreachable(fault, situation))
+    if let Some(fault) = situation
+        .exceeded_by(&after, situation.target())
+        .find(|fault| !situation.is_unreachable(fault))
     {
         return Err(fault);
     }
@@ -97,11 +69,6 @@ pub(crate) fn accept(
         reasons: checked.reasons,
         stages,
     })
-}
-
-/// Returns whether a result cannot be below a limit, because protected units alone exceed it in bytes or media.
-pub(crate) fn is_unreachable(fault: &Fault, situation: &Situation) -> bool {
-    matches!(fault, Fault::OverBudget { what, .. } if *what != Quantity::Tokens && situation.below_floor().any(|below| below == *what))
 }
 
 /// Returns a rule that `after` breaks as a warning and `before` does not.

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use baler_conversation::{Conversation, Deadline, ReadOptions};
 
-use crate::chain;
+use super::chain;
 use crate::compaction::Compaction;
 use crate::error::HostError;
 use crate::fault::DeclaredFailure;

@@ -1,12 +1,10 @@
-//! Loads the strategies of `baler.toml`.
+//! Reads the files of the strategies of `baler.toml`.
 
 use baler_files::{Links, open_regular, read_within};
 
 use super::{Listed, ListedError, Permit, Project};
 use crate::content_hash::ContentHash;
-use crate::host::Host;
-use crate::limits::Limits;
-use crate::strategy::{LoadError, Permission, Strategy};
+use crate::strategy::LoadError;
 
 impl Listed {
     /// Reads the file of the strategy, and checks that it is the one that was listed.
@@ -52,41 +50,4 @@ impl Listed {
             _ => Ok(wasm),
         }
     }
-}
-
-/// Loads a strategy of `baler.toml` ([`Host::load_listed`]).
-pub(crate) async fn load_listed(
-    host: &Host,
-    project: &Project,
-    name: &str,
-) -> Result<Strategy, ListedError> {
-    let listed = project.strategy(name).ok_or_else(|| ListedError::Unknown {
-        name: name.into(),
-        file: project.file.as_path().into(),
-    })?;
-    let wasm = listed.read(project, host.limits().component_bytes)?;
-    let strategy = host.load(name, &wasm).await;
-    let strategy = strategy.map_err(|source| ListedError::Load {
-        name: name.into(),
-        source: Box::new(source),
-    })?;
-    let component = strategy.component();
-    let uses_wasi =
-        component.is_some_and(|component| component.permissions.contains(&Permission::Wasi));
-    if uses_wasi && project.policy.wasi == Permit::Refuse {
-        return Err(ListedError::WasiRefused {
-            name: name.into(),
-            file: project.file.as_path().into(),
-        });
-    }
-    let strategy = strategy.with_limits(listed.limits(Limits::default()));
-    let Some(config) = listed.config() else {
-        return Ok(strategy);
-    };
-    let configured = host.configure(strategy, config).await;
-    configured.map_err(|source| ListedError::Config {
-        name: name.into(),
-        file: project.file.as_path().into(),
-        source: Box::new(source),
-    })
 }

@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use baler_conversation::{Conversation, Deadline};
 
+use crate::accept::{Accepted, accept};
+use crate::ask_twice;
 use crate::attempt::{declared_metrics, micros, replace_undeclared_reasons};
 use crate::changes::UnitOutcome;
 use crate::compaction::Compaction;
@@ -17,14 +19,12 @@ use crate::pictures;
 use crate::plan::Plan;
 use crate::quarantine::Asked;
 use crate::receipt::{Attempt, AttemptResult, Unchanged};
-use crate::record::Record;
-use crate::repeat;
+use crate::receipt_builder::Record;
 use crate::report::{Answer, Introspection, Report};
 use crate::request::Request;
 use crate::runner::CallFailure;
 use crate::situation::Situation;
 use crate::strategy::Strategy;
-use crate::verify::{Accepted, accept, exceeded_limits};
 use baler_archive::{Archive, Stored};
 
 /// Number of failures declared in a row from which on the chain continues after a declared failure.
@@ -225,7 +225,7 @@ async fn attempt_of(
     }
     let keep_free_text = situation.request.free_text_in_receipt;
     let before = situation.spending.so_far();
-    let (call, verification) = repeat::compact(runner, strategy.terms(), situation).await;
+    let (call, verification) = ask_twice::compact(runner, strategy.terms(), situation).await;
     attempt.verification = verification;
     attempt.record_usage(call.usage, keep_free_text);
     attempt.model = situation.spending.so_far().since(before);
@@ -348,7 +348,8 @@ fn nothing_to_do(situation: &Situation) -> Option<Unchanged> {
     if pictures::are_refused(situation) {
         return None;
     }
-    if exceeded_limits(conversation, situation, situation.limits.tokens)
+    if situation
+        .exceeded_by(conversation, situation.limits.tokens)
         .next()
         .is_none()
     {

@@ -7,18 +7,18 @@ use baler_archive::Stored;
 use baler_conversation::Conversation;
 use baler_conversation::rules::MAX_LISTED;
 
+use crate::accept::Accepted;
 use crate::attempt::micros;
-use crate::cache;
 use crate::changes::Changes;
 use crate::changes::UnitOutcome;
 use crate::compaction::Compaction;
 use crate::project::Project;
+use crate::prompt_cache;
 use crate::receipt::{
     Archived, Attempt, BeforeAfter, Original, Outcome, ReasonCode, Receipt, Stages, Tokens,
     Unchanged, Units, UserWords,
 };
 use crate::situation::Situation;
-use crate::verify::Accepted;
 
 /// Record of a running compaction.
 pub(crate) struct Record<'a> {
@@ -67,10 +67,10 @@ impl Record<'_> {
         } = accepted;
         let protected = self.situation.protected().collect();
         let before = &self.situation.conversation;
-        let kept = cache::leading_units_kept(&applied.outcomes, &applied.insertions);
+        let kept = prompt_cache::leading_units_kept(&applied.outcomes, &applied.insertions);
         let kept = applied.first_moved.map_or(kept, |moved| kept.min(moved));
         let cached = self.situation.request.cached_units;
-        let cache = cache::effect(before, &conversation, cached, kept);
+        let cache = prompt_cache::effect(before, &conversation, cached, kept);
         let sent = (cache.is_some()).then(|| {
             let units = kept.min(before.units_cached(cached));
             before.message_range(units.saturating_sub(1)).end * usize::from(units > 0)
@@ -177,7 +177,7 @@ impl Record<'_> {
                 before: before.all_messages().len(),
                 after: after.all_messages().len(),
             },
-            cache: cache::effect(before, after, situation.request.cached_units, units),
+            cache: prompt_cache::effect(before, after, situation.request.cached_units, units),
             units: Units {
                 before: units,
                 kept: units,
