@@ -7,10 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::anyhow;
-use baler_host::Archive;
+use baler_host::{Archive, conversation::session_logs::LogKind};
 
 use crate::exit::Failure;
 use crate::figures;
+
+/// Maximum bytes of a conversation. No context window holds nearly as much, so a larger file is the wrong one.
+pub(crate) const LARGEST_CONVERSATION: u64 = 1 << 30;
 
 /// Reads all of `source`; `None` if it has more than `limit` bytes.
 pub(crate) fn bounded(source: impl Read, limit: u64) -> io::Result<Option<Vec<u8>>> {
@@ -186,6 +189,13 @@ pub(crate) fn check_not_in_use(
             target.display()
         )));
     }
+    // The program that wrote it needs it, and what baler writes holds less.
+    if let Some(kind) = log_in(target) {
+        return Err(Failure::wrong_use(anyhow!(
+            "`{option}` would replace the {kind} log `{}` by something that holds less; name another file",
+            target.display()
+        )));
+    }
     match in_use.iter().find(|other| mixes(target, other)) {
         None => Ok(()),
         Some(other) => Err(Failure::wrong_use(anyhow!(
@@ -193,6 +203,12 @@ pub(crate) fn check_not_in_use(
             other.display()
         ))),
     }
+}
+
+/// Returns whose session log a file is; `None` if it is none, or none that baler reads.
+fn log_in(file: &Path) -> Option<LogKind> {
+    let bytes = bounded(regular(file).ok()?, LARGEST_CONVERSATION).ok()??;
+    LogKind::of(std::str::from_utf8(without_byte_order_mark(&bytes)).ok()?)
 }
 
 /// Returns whether a stream belongs to this file.

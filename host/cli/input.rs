@@ -19,10 +19,6 @@ use crate::output::{self, CHANGED, FAINT, Messages, styled};
 use crate::progress::Progress;
 use crate::{descriptor, figures, files, stdout};
 
-/// Maximum bytes of a conversation. No context window holds nearly as much, so a larger file is the
-/// wrong one.
-const LIMIT: u64 = 1 << 30;
-
 /// Maximum number of broken rules that are listed one by one.
 const VIOLATIONS: usize = 20;
 
@@ -74,7 +70,7 @@ fn from_file(file: &Path) -> anyhow::Result<(Vec<u8>, Option<Seen>)> {
     if metadata.is_dir() {
         return Err(anyhow!("it is a folder; name a file"));
     }
-    if metadata.len() > LIMIT {
+    if metadata.len() > files::LARGEST_CONVERSATION {
         return Err(too_large());
     }
     let file = File::open(file)?;
@@ -85,12 +81,12 @@ fn from_file(file: &Path) -> anyhow::Result<(Vec<u8>, Option<Seen>)> {
 
 /// Reads all of `source`, up to the maximum size of a conversation.
 pub(crate) fn limited(source: impl Read) -> anyhow::Result<Vec<u8>> {
-    files::bounded(source, LIMIT)?.ok_or_else(too_large)
+    files::bounded(source, files::LARGEST_CONVERSATION)?.ok_or_else(too_large)
 }
 
 fn too_large() -> anyhow::Error {
     files::too_large(
-        LIMIT,
+        files::LARGEST_CONVERSATION,
         "which no model's context window holds; give one request at a time",
     )
 }
@@ -114,6 +110,7 @@ pub(crate) fn conversation(
     let mut conversation = read?;
     if let Some((kind, facts)) = conversation.log() {
         warn_about_log(kind, &facts, messages);
+        tell_what_logs_lack(kind, &conversation, messages);
     }
     if let Some(used) = arguments.used {
         warn_about_used(used, &conversation, messages);
@@ -217,6 +214,26 @@ fn warn_about_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
         messages.warn(&format!(
             "{} of this {kind} log has no recorded output and got one that says so",
             figures::count(facts.completed_calls, "call")
+        ));
+    }
+}
+
+/// Says what a request needs besides what a log holds, and what it costs.
+fn tell_what_logs_lack(kind: LogKind, conversation: &Conversation, messages: Messages) {
+    let lacking = "system prompt, tools and settings such as `max_tokens`";
+    let cost = match conversation.tokens_not_shown() {
+        0 => String::new(),
+        tokens => format!(
+            "; by what the provider counted, they have {} tokens",
+            figures::number(tokens)
+        ),
+    };
+    if conversation.tokens_not_shown() > 0 || conversation.overhead() == 0 {
+        messages.say(&styled(
+            FAINT,
+            &format!(
+                "note: the request made of a {kind} log lacks {lacking}, which the log does not hold{cost}\n"
+            ),
         ));
     }
 }

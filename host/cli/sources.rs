@@ -125,8 +125,14 @@ fn find_with(named: &str, tokens: &Tokens, project: Option<&Project>) -> Result<
     if let Some(bundled) = baler_strategies::by_name(named) {
         return Ok(Source::bundled(bundled));
     }
+    let is_file = named.ends_with(".wasm") || named.contains(path::is_separator);
     if let Some((project, listed)) = project.and_then(|project| {
-        let listed = project.strategy(named)?;
+        let by_path = || {
+            let is_only_way = is_file && project.policy().unlisted == Permit::Refuse;
+            let mut listed = project.strategies().filter(|_| is_only_way);
+            listed.find(|listed| files::is_same(listed.path(), Path::new(named)))
+        };
+        let listed = project.strategy(named).or_else(by_path)?;
         Some((project, listed))
     }) {
         let wasm = listed.read(project, EngineLimits::default().component_bytes);
@@ -134,12 +140,11 @@ fn find_with(named: &str, tokens: &Tokens, project: Option<&Project>) -> Result<
             .map_err(|error| Failure::wrong_use(anyhow!("{}", baler_host::with_causes(&error))))?;
         return Ok(Source::Component {
             shown: named.to_owned(),
-            name: named.to_owned(),
+            name: listed.name().to_owned(),
             wasm: wasm.into(),
             listed: Some(listed.clone()),
         });
     }
-    let is_file = named.ends_with(".wasm") || named.contains(path::is_separator);
     if let Some(project) = project
         && (is_file || remote::is_url(named))
         && project.policy().unlisted == Permit::Refuse

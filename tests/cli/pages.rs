@@ -1,7 +1,9 @@
-//! Commands of the README print what it says.
+//! Commands of the README and of `docs/` run as the pages say.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use super::support::Bench;
 
@@ -69,5 +71,120 @@ fn the_readmes_first_command_prints_what_the_readme_says() {
         // What happened to which units does not depend on the key.
         let units = |line: &str| line.chars().take(18).collect::<String>();
         assert_eq!(units(own), units(line), "{}", ran.stderr);
+    }
+}
+
+/// Commands that end otherwise than with 0, by what is in them: the server and the providers that they name are not
+/// there, or the page says so.
+const ENDS: [(&str, i32); 3] = [
+    ("--model openai:gpt-5-mini", 2), // there is no key
+    ("--strategy http://127.0.0.1:7410", 4),
+    ("should-compact request.json --context-window 128000", 3),
+];
+
+/// Commands that other tests run: building, and a server.
+fn is_elsewhere(command: &str) -> bool {
+    [
+        "cargo ",
+        "sh ",
+        "baler serve",
+        "printf '{",
+        "curl ",
+        "cp guest",
+    ]
+    .iter()
+    .any(|start| command.starts_with(start))
+}
+
+/// Runs every command of a page's `sh` blocks, in their order, in one folder. Of a command that goes on in the next line,
+/// both lines are one.
+#[track_caller]
+fn every_command_runs(page: &str) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join(page)).expect("it is there");
+    let bench = Bench::new();
+    symlink(root.join("examples"), bench.path("examples")).expect("a link");
+    fs::create_dir(bench.path("bin")).expect("a folder");
+    symlink(env!("CARGO_BIN_EXE_baler"), bench.path("bin/baler")).expect("a link");
+    let component = baler_strategies::by_name("sliding-window").expect("ships");
+    for name in [
+        "untrusted.wasm",
+        "loop-forever.wasm",
+        "strategies/keep-newest.wasm",
+    ] {
+        fs::create_dir_all(bench.path("strategies")).expect("a folder");
+        bench.file(name, component.wasm);
+    }
+    fs::create_dir_all(bench.path("recorded/bugs")).expect("a folder");
+    fs::copy(
+        root.join("examples/conversations/fix-a-bug.openai.json"),
+        bench.path("recorded/bugs/one.json"),
+    )
+    .expect("copied");
+    // What pages show before they name the files.
+    for (from, to) in [
+        ("fix-a-bug.openai.json", "request.json"),
+        ("fix-a-clock.claude-code.jsonl", "session.jsonl"),
+    ] {
+        fs::copy(
+            root.join("examples/conversations").join(from),
+            bench.path(to),
+        )
+        .expect("copied");
+    }
+    bench.file(
+        "baler.toml",
+        "[strategies.keep-newest]\nsource = { path = \"strategies/keep-newest.wasm\" }\n",
+    );
+    let path = format!("{}:/usr/bin:/bin", bench.path("bin").display());
+    let mut ran = 0;
+    for (_, lines) in blocks(&text).iter().filter(|(kind, _)| *kind == "sh") {
+        let block = lines.join("\n").replace("|\n", "| ").replace("\\\n", " ");
+        for command in block
+            .lines()
+            .filter(|line| !is_elsewhere(line.trim_start()))
+        {
+            let program = command.split_whitespace().next().unwrap_or("#");
+            if program.starts_with('#') {
+                continue;
+            }
+            let mut shell = Command::new("bash");
+            shell
+                .args(["-o", "pipefail", "-c", command])
+                .env_clear()
+                .envs([("PATH", path.as_str()), ("NO_COLOR", "1")])
+                .env("HOME", bench.folder.path())
+                .env("BALER_STATE", bench.path("state"))
+                .stdin(Stdio::null())
+                .current_dir(bench.folder.path());
+            let output = shell.output().expect("it runs");
+            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+            if errors.contains("jq: command not found") {
+                eprintln!("skipped, as jq is not installed: {command}");
+                continue;
+            }
+            let ends = ENDS.iter().find(|(part, _)| command.contains(part));
+            let expected = ends.map_or(0, |(_, code)| *code);
+            assert_eq!(output.status.code(), Some(expected), "{command}\n{errors}");
+            ran += 1;
+        }
+    }
+    assert!(ran > 0, "{page} has commands");
+}
+
+#[test]
+fn every_command_of_the_readme_runs() {
+    every_command_runs("README.md");
+}
+
+#[test]
+fn every_command_of_the_page_of_commands_runs() {
+    every_command_runs("docs/commands.md");
+}
+
+#[test]
+fn every_command_of_the_pages_of_strategies_and_reports_runs() {
+    for page in ["docs/strategies.md", "docs/report.md"] {
+        every_command_runs(page);
     }
 }

@@ -187,7 +187,6 @@ impl CompactCommand {
         model::warn_if_unread(&sources, &chain, &self.goal, messages);
         let chain = model::granted(chain, &sources, grant.as_ref())?;
         let conversation = input::conversation(&host, document, &self.conversation, messages)?;
-        self.check_log_stays(&conversation)?;
         self.goal.check_pins(&conversation)?;
 
         let what = match &self.model.model {
@@ -203,21 +202,6 @@ impl CompactCommand {
         self.print_summary(&conversation, &compaction, &chain, place, messages)?;
         self.write_results(files, &conversation, &compaction, messages)?;
         Ok(exit_of(&compaction))
-    }
-
-    /// Refuses to replace a session log by the request body made of it, which holds less.
-    fn check_log_stays(&self, conversation: &Conversation) -> Result<(), Failure> {
-        let Some((kind, _)) = conversation.log() else {
-            return Ok(());
-        };
-        match self.output() {
-            Some(output) if files::is_input(output, self.conversation.file.as_deref()) => {
-                Err(Failure::wrong_use(anyhow!(
-                    "`--output` would replace the {kind} log by a request body; name another file"
-                )))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Returns the names of the strategies, in order.

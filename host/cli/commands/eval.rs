@@ -131,7 +131,7 @@ Examples:
   baler eval recorded/ --resume done.jsonl --json figures.json
   baler eval recorded/ --budget 10% --budget 25% --charts charts/
 
-Exit codes: 0 measured, 1 baler failed, 2 invalid usage";
+Exit codes: 0 measured, 1 baler failed, 2 invalid usage, 5 no conversation could be measured";
 
 impl EvalCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
@@ -225,6 +225,12 @@ impl EvalCommand {
             "not everything was measured; fix the cause and run this again (--resume keeps what is finished)",
         )?;
         results.write(&evaluation)?;
+        if !evaluation.has_figures() {
+            return Err(Failure::wrong_input(anyhow!(
+                "nothing was measured: {} left out, for the reasons above; give longer ones that a provider accepts",
+                figures::count(evaluation.results.len(), "conversation")
+            )));
+        }
         Ok(Exit::Done)
     }
 

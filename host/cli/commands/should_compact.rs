@@ -118,11 +118,18 @@ impl ShouldCompactCommand {
             None => Request::DUE_SHARE,
         };
         let Some(window) = self.goal.context_window else {
-            return Err(Failure::wrong_use(anyhow!(
-                "expected a size from which on to compact: give --budget TOKENS, or --context-window TOKENS, \
-                 of which --budget is a share [default: {}]",
-                default_share()
-            )));
+            return Err(Failure::wrong_use(match self.goal.budget {
+                Some(_) => anyhow!(
+                    "`--budget` is a share here, {:.0}%, and it is not known of what: give --context-window TOKENS too, \
+                     or a number of tokens as --budget",
+                    share * 100.0
+                ),
+                None => anyhow!(
+                    "expected a size from which on to compact: give --budget TOKENS, or --context-window TOKENS, \
+                     of which --budget is a share [default: {}]",
+                    default_share()
+                ),
+            }));
         };
         let tokens = (f64::from(window) * share) as u32;
         let said = format!(

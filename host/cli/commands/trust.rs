@@ -55,6 +55,14 @@ impl TrustCommand {
         lists.add(&list).map_err(anyhow::Error::from)?;
         output::words(&project::about(&list))?;
         for listed in list.strategies() {
+            let path = listed.path();
+            if !path.is_file() {
+                Messages { quiet: false }.warn(&format!(
+                    "`{}` cannot run yet: there is no file `{}`; put the component there, or correct `source`",
+                    listed.name(),
+                    cleaned(&path.to_string_lossy())
+                ));
+            }
             if listed.digest().is_none() && !listed.grants().is_empty() {
                 Messages { quiet: false }.warn(&format!(
                     "`{}` has no digest, so whatever file is in its place gets its grants; `baler introspect {}` shows the hash for `digest`",

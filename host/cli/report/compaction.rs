@@ -8,8 +8,9 @@ use maud::{Markup, html};
 use super::bounded::{Members, Scalar, Text};
 use super::life::Named;
 use super::read::{Attempt, Component, Ended, Receipt, Run};
+use super::reasons::meaning;
 use super::unit_chart;
-use super::words::{Px, Untrusted, quoted, reference, share};
+use super::words::{Px, Untrusted, label, quoted, reference, share};
 use crate::figures::{self, count, number};
 use crate::receipt::cache_effect;
 
@@ -18,15 +19,6 @@ pub(crate) fn section((id, file, run): Named<'_>) -> Markup {
     html! {
         section id={ "f" (id) } {
             h2 { (id) ". " (headline(receipt)) " " code { (Untrusted(file)) } }
-            p class="muted" {
-                "Counted: " (Untrusted(&receipt.format)) " with " (Untrusted(&receipt.tokenizer)) ". Trigger: " (Untrusted(&receipt.trigger)) ". Took " (time(receipt.time_us))
-                @if !receipt.stages.is_empty() {
-                    ": " @for (index, (stage, us)) in receipt.stages.iter().take(CODES).enumerate() {
-                        @if index > 0 { ", " } (Untrusted(stage.trim_end_matches("-us"))) " " (time(*us))
-                    }
-                }
-                "."
-            }
             (sizes(receipt))
             @match &run.units {
                 Some(units) if !units.is_empty() => (unit_chart::figure(run, units)),
@@ -37,7 +29,36 @@ pub(crate) fn section((id, file, run): Named<'_>) -> Markup {
             @if let Some(cache) = &receipt.cache { h3 { "The provider’s cache" } p { (cache_effect(&cache.0)) "." } }
             (repairs(receipt))
             (retrieval(receipt, file))
+            (measured(receipt))
         }
+    }
+}
+
+/// Returns by what was counted, and what took how long.
+fn measured(receipt: &Receipt) -> Markup {
+    html! {
+        p class="muted" {
+            "Counted as " (Untrusted(&receipt.format)) " with " (Untrusted(&receipt.tokenizer)) ". Trigger: " (Untrusted(&receipt.trigger)) ". Took " (time(receipt.time_us))
+            @if !receipt.stages.is_empty() {
+                ": " @for (index, (stage, us)) in receipt.stages.iter().take(CODES).enumerate() {
+                    @if index > 0 { ", " } (Untrusted(stage.trim_end_matches("-us"))) " " (time(*us))
+                }
+            }
+            "."
+        }
+    }
+}
+
+/// Returns the result in a few words, for a title.
+pub(super) fn result(receipt: &Receipt) -> String {
+    let tokens = &receipt.tokens;
+    match receipt.outcome.as_str() {
+        "compacted" => format!(
+            "{} tokens become {}",
+            number(tokens.before),
+            number(tokens.after)
+        ),
+        other => format!("{}, {} tokens", label(other, 40), number(tokens.before)),
     }
 }
 
@@ -152,14 +173,16 @@ fn reasons(run: &Run) -> Markup {
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by_key(|(_, (units, tokens))| std::cmp::Reverse((*tokens, *units)));
+    let meant = |code: &str| meaning(run.receipt.strategy.as_deref(), code).unwrap_or_default();
+    let explains = sums.iter().any(|(code, _)| !meant(code).is_empty());
     html! {
         @if !sums.is_empty() {
             h3 { "Reasons" }
             div class="scroll" { table {
-                thead { tr { th scope="col" { "code" } th scope="col" class="number" { "units" } @if !sizes.is_empty() { th scope="col" class="number" { "tokens before" } } } }
+                thead { tr { th scope="col" { "code" } th scope="col" class="number" { "units" } @if !sizes.is_empty() { th scope="col" class="number" { "tokens before" } } @if explains { th scope="col" { "the unit" } } } }
                 tbody {
                     @for (code, (units, tokens)) in sums.iter().take(CODES) {
-                        tr { th scope="row" { (Untrusted(code)) } td class="number" { (number(*units)) } @if !sizes.is_empty() { td class="number" { (number(*tokens)) } } }
+                        tr { th scope="row" { (Untrusted(code)) } td class="number" { (number(*units)) } @if !sizes.is_empty() { td class="number" { (number(*tokens)) } } @if explains { td { (meant(code)) } } }
                     }
                 }
             } }

@@ -8,6 +8,7 @@ mod compaction;
 mod evaluation;
 mod life;
 mod read;
+mod reasons;
 mod words;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -33,10 +34,14 @@ pub(crate) fn page(sources: &[(String, Source)]) -> String {
             Source::Evaluation(_) => None,
         })
         .collect();
-    let title = match runs.len() {
-        0 => "What strategies keep",
-        1 => "A compaction",
-        _ => "A conversation’s compactions",
+    let title = match runs.as_slice() {
+        [] => "What strategies keep".to_owned(),
+        [(_, file, run)] => format!(
+            "{}: {}",
+            words::label(file, 60),
+            compaction::result(&run.receipt)
+        ),
+        many => format!("{} compactions of a conversation", many.len()),
     };
     let page: Markup = html! {
         (DOCTYPE)

@@ -23,7 +23,7 @@ const HIGH: f64 = 132.0;
 const ABOVE: f64 = 8.0;
 const BELOW: f64 = 30.0;
 /// The minimum height of a column, so that the outcome of small units can be seen next to a huge one.
-const LEAST: f64 = 8.0;
+const LEAST: f64 = 3.0;
 
 const QUOTED: &str = ", quoted in an inserted text";
 

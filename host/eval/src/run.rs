@@ -98,6 +98,13 @@ pub struct ResumedRun {
 }
 
 impl Evaluation {
+    /// Whether there are figures of at least one conversation.
+    #[must_use]
+    pub fn has_figures(&self) -> bool {
+        let mut results = self.results.iter();
+        results.any(|result| !(result.rows.is_empty() && result.constraints.is_empty()))
+    }
+
     /// Measures all conversations that are not in `done`, which comes from [`Evaluation::resume`] or is
     /// empty. Calls `on_result` with the result of each finished conversation. The names of the strategies
     /// must differ from each other and from [`Baseline::names`], because figures are identified by them.

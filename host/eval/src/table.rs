@@ -28,6 +28,31 @@ const FIGURES: [Figure; 12] = [
     ("used", |row| row.measured.used),
 ];
 
+/// The columns behind [`FIGURES`].
+const OF_RESULTS: [&str; 6] = [
+    "least used",
+    "recent gone",
+    "invalid",
+    "over",
+    "fell back",
+    "ms median, 95 %",
+];
+
+/// What the columns mean, in short; `docs/fidelity.md` has the definitions.
+const LEGEND: &str = "\
+Shares from 0 to 1 with their 95 % intervals: of what the model used later and the history held, how much is still there.
+
+- recall: names (paths, symbols, ids, numbers); in context: those kept with what is said of them; paths, far (not mentioned \
+  for long), arguments (of calls): the same of these alone
+- state: of files and ids that were worked on, those whose last change is there
+- instructions: the user's rules, word for word; last error: the last error line; wanted: values that a task's solution needs
+- unseen kept: outputs that the model had not seen; size: of the result, as a share of the history; used: share of the budget
+- recent gone, invalid, over, fell back: numbers of results that lost the newest steps, break a rule, exceed the budget, or \
+  are by a fallback
+- keep-last, first+last, mask, random: baselines of the same size
+
+";
+
 /// The figures of sets with questions.
 const QUESTIONS: [Figure; 3] = [
     ("evidence", |row| row.measured.evidence),
@@ -42,21 +67,36 @@ const KINDS: [Figure; 4] = [
     ("number", |row| row.measured.by_kind[3]),
 ];
 
-/// Returns the names of conversations that cannot be read, in brackets; nothing if there are none.
-fn names_of_unread(evaluation: &Evaluation) -> String {
+/// Lists the conversations that are left out, by why; nothing if there are none.
+fn left_out(evaluation: &Evaluation) -> String {
     const SHOWN: usize = 10;
-    let of = evaluation.results.iter();
-    let unread = of.filter(|result| result.skipped == Some(SkipReason::Unread));
-    let names: Vec<String> = unread
-        .map(|result| format!("`{}`", in_a_row(&format!("{}/{}", result.set, result.id))))
-        .collect();
-    let more = names.len().saturating_sub(SHOWN);
-    let shown = names[..names.len() - more].join(", ");
-    match (names.is_empty(), more) {
-        (true, _) => String::new(),
-        (false, 0) => format!(" ({shown})"),
-        (false, more) => format!(" ({shown} and {more} more)"),
+    let mut text = String::new();
+    for (why, said) in [
+        (SkipReason::Invalid, "break a rule of their format"),
+        (SkipReason::Empty, "too little was needed later"),
+        (SkipReason::Unread, "cannot be read"),
+    ] {
+        let of = evaluation.results.iter();
+        let names: Vec<String> = of
+            .filter(|result| result.skipped == Some(why))
+            .map(|result| format!("`{}`", in_a_row(&format!("{}/{}", result.set, result.id))))
+            .collect();
+        if names.is_empty() {
+            continue;
+        }
+        let shown = names.len().min(SHOWN);
+        let more = match names.len() - shown {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let _ = writeln!(
+            text,
+            "- left out, {said}: {} ({}{more})",
+            names.len(),
+            names[..shown].join(", ")
+        );
     }
+    text
 }
 
 /// Writes tables: for each budget one over all sets, and one by set.
@@ -65,34 +105,20 @@ pub fn markdown(evaluation: &Evaluation) -> String {
     let summary = Summary::of(evaluation);
     let sets = summary.sets();
     let mut text = String::new();
-    let skipped = |why| {
-        let of = evaluation.results.iter();
-        of.filter(|result| result.skipped == Some(why)).count()
-    };
     for set in &sets {
         let (conversations, cuts) = summary.size_of(set);
         let set = in_a_row(set);
         let _ = writeln!(text, "- {set}: {conversations} conversations, {cuts} cuts");
     }
-    let _ = writeln!(
-        text,
-        "- left out: {} that break a rule of their format, {} in which too little was needed later, {} that cannot be read{}\n",
-        skipped(SkipReason::Invalid),
-        skipped(SkipReason::Empty),
-        skipped(SkipReason::Unread),
-        names_of_unread(evaluation),
-    );
+    text.push_str(&left_out(evaluation));
+    text.push('\n');
     text.push_str(&mislabelled(evaluation));
     for budget in summary.budgets() {
         let _ = writeln!(text, "### {}\n", name_of(budget));
-        let _ = writeln!(
-            text,
-            "| all sets, equal weight | recall | in context | paths | state | far | arguments | instructions | last error | wanted | unseen kept | size | used | least used | recent gone | invalid | over | fell back | ms median, 95 % |"
-        );
-        let _ = writeln!(
-            text,
-            "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
-        );
+        let figures = FIGURES.iter().map(|(name, _)| name.replace('-', " "));
+        let columns: Vec<String> = figures.chain(OF_RESULTS.map(str::to_owned)).collect();
+        let _ = writeln!(text, "| all sets, equal weight | {} |", columns.join(" | "));
+        let _ = writeln!(text, "|---|{}", "---|".repeat(columns.len()));
         for strategy in summary.strategies() {
             let _ = write!(text, "| {strategy} |");
             for (_, figure) in FIGURES {
@@ -142,6 +168,9 @@ pub fn markdown(evaluation: &Evaluation) -> String {
         text.push_str(&with_questions(&summary, &sets, budget));
     }
     text.push_str(&constraints::markdown(&summary));
+    if evaluation.has_figures() {
+        text.push_str(LEGEND);
+    }
     text.push_str(&verdict::markdown(&summary, name_of));
     text
 }

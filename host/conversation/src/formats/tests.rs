@@ -169,7 +169,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
         ),
         (
             r#"[{"role":"user","content":"a"},{"content":"b"}]"#,
-            "message 2: `role` is missing",
+            "message 2: `role` is missing; expected a role of OpenAI Chat (system, developer, user, assistant, tool)",
         ),
         (
             r#"[{"role":"user","role":"user","content":"a"}]"#,
@@ -181,7 +181,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
         ),
         (
             r#"[{"role":3,"content":"a"}]"#,
-            "message 1: expected `role` to be a string",
+            "message 1: expected `role` to be a string: a role of OpenAI Chat (system, developer, user, assistant, tool)",
         ),
         (
             r#"[{"role":"Dear diary, I met a wizard","content":"a"}]"#,

@@ -356,10 +356,10 @@ fn list_of(envelope: &Members<'_>, format: Option<Format>) -> Result<List, ReadE
 /// looks like one is quoted, anything else may be text of the conversation's.
 pub(crate) fn no_role(members: &Members<'_>, known: &str) -> String {
     let Some(raw) = members.present("role") else {
-        return "`role` is missing".to_owned();
+        return format!("`role` is missing; expected a role of {known}");
     };
     if !json::is_text(raw.get()) {
-        return "expected `role` to be a string".to_owned();
+        return format!("expected `role` to be a string: a role of {known}");
     }
     let role = json::decode(raw.get());
     let is_word = role.len() <= 16 && role.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
