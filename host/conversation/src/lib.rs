@@ -57,11 +57,13 @@ mod reading;
 mod repair;
 mod tokens;
 
+#[doc(hidden)]
 pub mod json;
 pub mod marks;
 
 pub use conversation::Conversation;
 pub use deadline::Deadline;
+#[doc(hidden)]
 pub use formats::edit;
 pub use marks::SecretKey;
 pub use model::format::{Format, UnknownFormat};

@@ -45,6 +45,7 @@ impl Conversation {
     ///
     /// # Errors
     /// There is no such vocabulary.
+    #[doc(hidden)]
     pub fn with_known(mut self, known: &Known) -> Result<Self, UnknownTokenizer> {
         let inner = Arc::make_mut(&mut self.inner);
         // The host's own remembers counts.

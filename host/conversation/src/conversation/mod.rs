@@ -399,6 +399,7 @@ impl Conversation {
     }
 
     /// The same of a message.
+    #[doc(hidden)]
     pub fn moves(&self, message: &Message) -> bool {
         message.role.instructs() && self.format().wire().moves_instructions()
     }

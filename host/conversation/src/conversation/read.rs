@@ -85,6 +85,7 @@ impl BodyReader<'_> {
 impl Conversation {
     /// Reads a result of this conversation as it was read itself: same format, tokenizer and
     /// key, the same tokens beside the messages, and the same recorded summaries.
+    #[doc(hidden)]
     pub fn read_alike(
         &self,
         document: String,

@@ -60,6 +60,7 @@ impl Role {
 /// One message of the document. There may be a million of them, so members that few messages have lie behind
 /// one pointer.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Message {
     /// The role.
     pub role: Role,
@@ -129,6 +130,7 @@ pub(crate) struct Flaw {
 
 /// A part of a message.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Part {
     /// The content.
     pub content: Content,
@@ -182,6 +184,7 @@ impl Content {
 
 /// A part whose content baler does not interpret.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Opaque {
     /// The format's name of the part, such as `redacted_thinking`, or a name given by its reader. For
     /// display only: `meaning` says what the part is.
@@ -247,6 +250,7 @@ impl Opaque {
 
 /// A tool call.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Call {
     /// The provider's id of the call; may be empty.
     pub id: String,
@@ -262,6 +266,7 @@ pub struct Call {
 
 /// A tool output.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Output {
     /// The id of the call that it answers.
     pub call_id: String,
@@ -283,6 +288,7 @@ pub struct Output {
 
 /// A picture, document, recording or other file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Media {
     /// The MIME type, or the name that the format gives the type.
     pub kind: String,

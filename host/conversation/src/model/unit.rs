@@ -33,6 +33,7 @@ impl UnitKind {
 
 /// Properties of a unit that do not depend on a request, unlike pins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Traits {
     /// Holds a tool call that has no output yet.
     pub pending: bool,
@@ -56,6 +57,7 @@ pub struct Traits {
 
 /// A run of messages that is kept or removed as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unit {
     /// The kind.
     pub kind: UnitKind,
