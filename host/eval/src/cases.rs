@@ -9,7 +9,7 @@ use baler_host::{
 };
 use serde_json::Value;
 
-use crate::corpus::{Question, Recording, RecordingKind, WantedCall};
+use crate::corpus::{Need, Question, Recording, RecordingKind, WantedCall};
 use crate::evidence::Evidence;
 use crate::fingerprint::thousandths;
 use crate::message::{Message, PartKind, Role, strings};
@@ -59,6 +59,8 @@ pub(crate) struct Case {
     pub(crate) wanted: Vec<String>,
     /// The questions about the history, and the messages that they name.
     pub(crate) evidence: Evidence,
+    /// What must still be known, if the cut is the end.
+    pub(crate) needs: Vec<Need>,
     /// The summary that the program wrote at this cut.
     pub(crate) recorded: Option<String>,
 }
@@ -90,6 +92,7 @@ impl Case {
             error: None,
             wanted: Vec::new(),
             evidence: Evidence::of(&[], &[]),
+            needs: Vec::new(),
             recorded: None,
             units,
             conversation,
@@ -184,15 +187,21 @@ pub(crate) fn cases(
         .collect();
     cuts.dedup();
     let questions = record.questions.as_deref().unwrap_or_default();
-    if !questions.is_empty() {
+    if !questions.is_empty() || !record.needs.is_empty() {
         cuts.push(units.len());
     }
     let cases = cuts.into_iter().filter_map(|cut| {
         let document = first_units(&whole, cut)?;
         let conversation = read_as(host, document, Some(whole.format()))?;
         let behind: Vec<&Message> = units[cut..].iter().flatten().collect();
-        let questions = if cut == units.len() { questions } else { &[] };
-        case(conversation, &behind, &record.wanted, questions, None)
+        let asked = match cut == units.len() {
+            true => Asked {
+                questions,
+                needs: &record.needs,
+            },
+            false => Asked::default(),
+        };
+        case(conversation, &behind, &record.wanted, asked, None)
     });
     Ok(cases.collect())
 }
@@ -259,7 +268,7 @@ fn recorded_cases(host: &Host, record: &Recording) -> Vec<Case> {
         if summary.is_empty() || body.is_broken() {
             continue;
         }
-        cases.extend(case(body, &came, &[], &[], Some(summary)));
+        cases.extend(case(body, &came, &[], Asked::default(), Some(summary)));
     }
     cases
 }
@@ -273,11 +282,18 @@ fn without_tags(text: &str) -> &str {
     inner.unwrap_or(text)
 }
 
+/// What a file asks about its conversation.
+#[derive(Clone, Copy, Default)]
+struct Asked<'a> {
+    questions: &'a [Question],
+    needs: &'a [Need],
+}
+
 fn case(
     conversation: Conversation,
     behind: &[&Message],
     wanted: &[WantedCall],
-    questions: &[Question],
+    Asked { questions, needs }: Asked<'_>,
     recorded: Option<String>,
 ) -> Option<Case> {
     let units = read(&conversation);
@@ -286,7 +302,8 @@ fn case(
     let needed = needed(&history, behind, &conversation);
     let wanted = open_values(&history, wanted);
     let evidence = Evidence::of(questions, &history);
-    if size == 0 || (needed.len() < MIN_NEEDED && wanted.is_empty() && evidence.is_empty()) {
+    let is_needed = needed.len() >= MIN_NEEDED || !wanted.is_empty() || !needs.is_empty();
+    if size == 0 || (!is_needed && evidence.is_empty()) {
         return None;
     }
     Some(Case {
@@ -306,6 +323,7 @@ fn case(
         },
         wanted,
         evidence,
+        needs: needs.to_vec(),
         size,
         recorded,
         units,
@@ -435,11 +453,11 @@ fn rules(conversation: &Conversation, units: &[Vec<Message>]) -> Vec<String> {
         .filter(|part| part.kind == PartKind::Text);
     for part in own {
         // Texts that programs write into the user's messages are not rules of the user.
-        let words = baler_provenance::own_words(&part.text);
-        baler_digest::each_sentence(&words, &mut |sentence| {
+        let words = crate::words::users_words(&part.text);
+        crate::words::each_sentence(&words, &mut |sentence| {
             let is_question = sentence.ends_with(['?', '？', '؟']);
             let sentence = sentence.trim_end_matches(['.', '!', '?']);
-            let sentence = baler_digest::on_one_line(sentence);
+            let sentence = crate::words::on_one_line(sentence);
             if !is_question && is_rule(&sentence) && known.insert(sentence.clone()) {
                 found.push(sentence);
             }
@@ -468,7 +486,7 @@ fn last_error(history: &[&Message]) -> Option<String> {
         .filter(|part| part.kind == PartKind::Output);
     outputs
         .flat_map(|part| part.text.lines().rev().map(str::trim))
-        .find(|line| baler_digest::mentions_error(line))
+        .find(|line| crate::words::reports_error(line))
         .map(str::to_owned)
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use crate::message::{Message, Role};
 use crate::names;
+use crate::needs::Together;
 
 /// The heading under which digests list names that came up. Its lines say nothing about them.
 const NAMES: &str = "## Names that came up";
@@ -19,6 +20,8 @@ pub(crate) struct Shown {
     pub(crate) text: String,
     /// The parts that the history has as well, and lines that say something about the names in them.
     pub(crate) in_context: String,
+    /// What a reader takes in together.
+    pub(crate) together: Together,
     /// The size of the content, in characters.
     pub(crate) size: usize,
 }
@@ -27,13 +30,18 @@ impl Shown {
     /// Returns the text of messages of the history.
     pub(crate) fn kept(messages: &[Message]) -> Self {
         let parts = messages.iter().flat_map(|message| &message.parts);
-        Self::text(parts.map(|part| format!("{}\n", part.text)).collect())
+        let text: String = parts.map(|part| format!("{}\n", part.text)).collect();
+        Self {
+            together: Together::of(messages, |_| true),
+            ..Self::text(text)
+        }
     }
 
     /// Returns a text that consists of parts of the history.
     pub(crate) fn text(text: String) -> Self {
         Self {
             in_context: text.clone(),
+            together: Together::written(&text),
             size: text.chars().count(),
             text,
         }
@@ -43,9 +51,12 @@ impl Shown {
     pub(crate) fn of(history: &[Vec<Message>], result: &[Vec<Message>]) -> Self {
         let parts = history.iter().flatten().flat_map(|message| &message.parts);
         let known: HashSet<&str> = parts.map(|part| part.text.as_str()).collect();
-        let mut shown = Self::default();
-        let messages = result.iter().flatten();
-        for message in messages.filter(|message| message.role != Role::Instructions) {
+        let messages = || result.iter().flatten();
+        let mut shown = Self {
+            together: Together::of(messages(), |text| known.contains(text)),
+            ..Self::default()
+        };
+        for message in messages().filter(|message| message.role != Role::Instructions) {
             shown.size += message.size();
             for part in &message.parts {
                 shown.text.push_str(&part.text);

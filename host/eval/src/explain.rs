@@ -106,7 +106,7 @@ fn lost(case: &Case, method: &str, shown: &Shown, text: &mut String) {
             place(case, needed)
         );
     }
-    let plain = baler_digest::on_one_line(&shown.text);
+    let plain = crate::words::on_one_line(&shown.text);
     let rules = search::contained_in(&case.rules, std::iter::once(plain.as_str()));
     for (rule, _) in case.rules.iter().zip(rules).filter(|(_, is_kept)| !is_kept) {
         let _ = writeln!(text, "- lost: instruction “{}”", beginning(rule));
@@ -145,7 +145,7 @@ fn place(case: &Case, needed: &Needed) -> String {
 }
 
 fn beginning(text: &str) -> String {
-    let line = baler_digest::on_one_line(text);
+    let line = crate::words::on_one_line(text);
     match line.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,

@@ -24,6 +24,7 @@ mod fingerprint;
 mod measure;
 mod message;
 mod names;
+mod needs;
 mod normalize;
 mod options;
 mod paths;
@@ -39,6 +40,7 @@ mod transcript;
 mod tune;
 mod unseen;
 mod verdict;
+mod words;
 
 pub use baselines::Baseline;
 pub use constraints::{ConstraintKind, ConstraintPlace, ConstraintRow};

@@ -1,6 +1,6 @@
 //! Measures how much of what is needed a result contains.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
 use anyhow::bail;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::cases::{Case, Needed};
 use crate::context::Shown;
 use crate::names::{self, Name, NameKind};
-use crate::{paths, recent, search, state, unseen};
+use crate::{needs, paths, recent, search, state, unseen};
 
 /// The figures of a strategy at one cut under one budget. Shares are from 0 to 1; `None` if there was nothing
 /// to look for.
@@ -54,6 +54,12 @@ pub struct Measurement {
     pub evidence_strict: Option<f64>,
     /// The share of questions of which the answer is kept.
     pub answers: Option<f64>,
+    /// The share of what must be known that the result says, where a set states that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<f64>,
+    /// The same by kind.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub needs_by_kind: BTreeMap<String, f64>,
     /// The share of unseen outputs that are kept with their calls, whole or as the host shortened them.
     pub unseen_kept: Option<f64>,
     /// Whether none of the newest steps is kept, although one older message that could be shortened is there as a
@@ -116,6 +122,7 @@ impl<'a> Scorer<'a> {
             (!wanted.is_empty()).then(|| kept as f64 / wanted.len() as f64)
         };
         let kept = self.case.evidence.in_text(text);
+        let (needs, needs_by_kind) = needs::said(&self.case.needs, &shown.together).unzip();
         Measurement {
             recall: share(&is_found, &|_| true),
             in_context: share(&|needed| in_context.contains(&needed.name), &|_| true),
@@ -126,7 +133,7 @@ impl<'a> Scorer<'a> {
             far: share(&is_found, &|needed| needed.is_far),
             arguments: share(&is_found, &|needed| needed.in_arguments),
             by_kind: NameKind::ALL.map(|kind| share(&is_found, &|needed| needed.name.0 == kind)),
-            instructions: of_texts(&self.case.rules, &baler_digest::on_one_line(text)),
+            instructions: of_texts(&self.case.rules, &crate::words::on_one_line(text)),
             last_error: self.case.error.as_deref().map(|error| {
                 let forms = [error.to_owned(), escaped(error)];
                 of_texts(&forms, text).map_or(0.0, f64::ceil)
@@ -135,6 +142,8 @@ impl<'a> Scorer<'a> {
             evidence: kept.map(|kept| kept.messages),
             evidence_strict: kept.map(|kept| kept.strict),
             answers: kept.map(|kept| kept.answers),
+            needs,
+            needs_by_kind: needs_by_kind.unwrap_or_default(),
             size: shown.size as f64 / self.case.size as f64,
             ..Measurement::default()
         }

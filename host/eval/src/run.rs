@@ -344,6 +344,7 @@ mod tests {
             document: json!({ "messages": messages }).to_string(),
             wanted: Vec::new(),
             questions: Ok(Vec::new()),
+            needs: Vec::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Writes figures as Markdown and as JSON.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json as value};
@@ -53,8 +54,9 @@ Shares from 0 to 1 with their 95 % intervals: of what the model used later and t
 
 ";
 
-/// The figures of sets with questions.
-const QUESTIONS: [Figure; 3] = [
+/// The figures of sets that state what must be known, and of sets with questions.
+const QUESTIONS: [Figure; 4] = [
+    ("needs", |row| row.measured.needs),
     ("evidence", |row| row.measured.evidence),
     ("evidence-strict", |row| row.measured.evidence_strict),
     ("answers", |row| row.measured.answers),
@@ -166,6 +168,7 @@ pub fn markdown(evaluation: &Evaluation) -> String {
         text.push('\n');
         text.push_str(&with_choice(&summary, &sets, budget));
         text.push_str(&with_questions(&summary, &sets, budget));
+        text.push_str(&with_needs(&summary, &sets, budget));
     }
     text.push_str(&constraints::markdown(&summary));
     if evaluation.has_figures() {
@@ -219,13 +222,48 @@ fn with_questions(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
     for strategy in summary.strategies() {
         let _ = write!(text, "| {strategy} |");
         let mut conversations = 0;
-        let figures = QUESTIONS.iter().map(|(_, figure)| *figure);
+        let figures = QUESTIONS[1..].iter().map(|(_, figure)| *figure);
         for figure in figures.chain([SIZE]) {
             let mean = summary.mean(sets, strategy, budget, &figure);
             conversations = mean.map_or(0, |mean| mean.conversations);
             let _ = write!(text, " {} |", with_interval(mean));
         }
         let _ = writeln!(text, " {conversations} |");
+    }
+    text.push('\n');
+    text
+}
+
+/// Writes what results say of what must be known, by kind. Empty if no set states that.
+fn with_needs(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
+    let mut text = String::new();
+    let rows = summary.rows().filter(|row| row.budget == budget);
+    let kinds: BTreeSet<&str> = rows
+        .flat_map(|row| row.measured.needs_by_kind.keys().map(String::as_str))
+        .collect();
+    if kinds.is_empty() {
+        return text;
+    }
+    let names: Vec<&str> = kinds.iter().copied().collect();
+    let _ = writeln!(
+        text,
+        "What must still be known, where a set states it: the share whose pieces stand together, all and by kind:\n\n\
+         | | needs | {} |\n|---|---|{}",
+        names.join(" | "),
+        "---|".repeat(names.len())
+    );
+    for strategy in summary.strategies() {
+        let all = summary.mean(sets, strategy, budget, &|row| row.measured.needs);
+        let _ = write!(text, "| {strategy} | {} |", with_interval(all));
+        for kind in &names {
+            let of_kind = |row: &Row| row.measured.needs_by_kind.get(*kind).copied();
+            let _ = write!(
+                text,
+                " {} |",
+                plain(summary.mean(sets, strategy, budget, &of_kind))
+            );
+        }
+        text.push('\n');
     }
     text.push('\n');
     text

@@ -16,10 +16,12 @@ mod bedrock_converse;
 mod gemini;
 mod broken;
 mod spelling;
+mod episodes;
 mod statements;
 
 pub use broken::broken_at;
 pub use choices::Choices;
+pub use episodes::Episodes;
 pub use spelling::Spelling;
 pub use statements::Wording;
 

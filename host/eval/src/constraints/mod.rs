@@ -173,8 +173,7 @@ fn has_users_words(unit: &Unit, messages: &[Message]) -> bool {
         .filter(|part| part.kind == PartKind::Text)
         .peekable();
     unit.traits.user_text
-        && (texts.peek().is_none()
-            || texts.any(|part| !baler_provenance::is_by_program(&part.text)))
+        && (texts.peek().is_none() || texts.any(|part| !crate::words::is_by_program(&part.text)))
 }
 
 #[cfg(test)]
@@ -208,6 +207,7 @@ mod tests {
             document: json!({"model": "gpt-4o", "messages": messages}).to_string(),
             wanted: Vec::new(),
             questions: Ok(Vec::new()),
+            needs: Vec::new(),
         }
     }
 

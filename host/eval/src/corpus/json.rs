@@ -17,6 +17,8 @@ struct Trajectory<'a> {
     info: Value,
     #[serde(borrow)]
     questions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    needs: Option<&'a RawValue>,
 }
 
 /// A request body.
@@ -39,6 +41,8 @@ struct Body<'a> {
     model_id: Option<Value>,
     #[serde(borrow)]
     questions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    needs: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -47,6 +51,8 @@ struct History<'a> {
     history: &'a RawValue,
     #[serde(borrow)]
     questions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    needs: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -55,6 +61,8 @@ struct Messages<'a> {
     messages: &'a RawValue,
     #[serde(borrow)]
     questions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    needs: Option<&'a RawValue>,
 }
 
 /// A person's conversations by day.
@@ -111,19 +119,24 @@ pub(super) fn body(text: &str) -> Vec<Parsed> {
         }
         _ => return Vec::new(),
     };
-    vec![Parsed {
-        questions: questions::beside(messages, format, body.questions),
-        ..Parsed::new(0, format, without(text, body.questions))
-    }]
+    let questions = questions::beside(messages, format, body.questions);
+    let document = without(text, [body.questions, body.needs]);
+    vec![Parsed::new(0, format, document).asked(questions, body.needs)]
 }
 
-/// Returns a body with `null` in place of this value, so that no strategy sees the questions.
-fn without(text: &str, value: Option<&RawValue>) -> String {
-    let Some(value) = value.map(RawValue::get) else {
-        return text.to_owned();
+/// Returns a body with `null` in place of these values, so that no strategy sees what is asked.
+fn without(text: &str, values: [Option<&RawValue>; 2]) -> String {
+    let place = |value: &RawValue| {
+        let start = value.get().as_ptr().addr() - text.as_ptr().addr();
+        start..start + value.get().len()
     };
-    let start = value.as_ptr().addr() - text.as_ptr().addr();
-    format!("{}null{}", &text[..start], &text[start + value.len()..])
+    let mut places: Vec<_> = values.into_iter().flatten().map(place).collect();
+    places.sort_by_key(|place| place.start);
+    let mut document = text.to_owned();
+    for place in places.into_iter().rev() {
+        document.replace_range(place, "null");
+    }
+    document
 }
 
 /// Reads a list of runs, each with its messages under `traj`, and optionally the calls that solve its task.
@@ -136,7 +149,7 @@ pub(super) fn trajectories(text: &str) -> Vec<Parsed> {
         .enumerate()
         .map(|(place, run)| Parsed {
             wanted: wanted(&run.info),
-            ..list(place, run.traj, run.questions)
+            ..list(place, run.traj, [run.questions, run.needs])
         })
         .collect()
 }
@@ -156,7 +169,7 @@ fn wanted(info: &Value) -> Vec<WantedCall> {
 /// Reads one run with its messages under `history`.
 pub(super) fn history(text: &str) -> Vec<Parsed> {
     serde_json::from_str::<History<'_>>(text)
-        .map(|run| list(0, run.history, run.questions))
+        .map(|run| list(0, run.history, [run.questions, run.needs]))
         .into_iter()
         .collect()
 }
@@ -164,17 +177,15 @@ pub(super) fn history(text: &str) -> Vec<Parsed> {
 /// Reads one run with its messages under `messages`.
 pub(super) fn messages(text: &str) -> Vec<Parsed> {
     serde_json::from_str::<Messages<'_>>(text)
-        .map(|run| list(0, run.messages, run.questions))
+        .map(|run| list(0, run.messages, [run.questions, run.needs]))
         .into_iter()
         .collect()
 }
 
-/// A list of messages with the questions about it.
-fn list(place: usize, messages: &RawValue, questions: Option<&RawValue>) -> Parsed {
-    Parsed {
-        questions: questions::beside(messages, CHAT, questions),
-        ..Parsed::new(place, CHAT, messages.get())
-    }
+/// A list of messages with the questions about it, and its needs.
+fn list(place: usize, messages: &RawValue, [questions, needs]: [Option<&RawValue>; 2]) -> Parsed {
+    let questions = questions::beside(messages, CHAT, questions);
+    Parsed::new(place, CHAT, messages.get()).asked(questions, needs)
 }
 
 /// Reads one conversation per line: request bodies, or objects with messages. The first line decides whether

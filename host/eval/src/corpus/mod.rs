@@ -4,11 +4,13 @@
 //! its messages, a list of such runs, requests recorded as YAML, or chats in Markdown. A file of another
 //! shape holds no conversation.
 //!
-//! A JSON object may contain, next to its messages, `questions` about them.
+//! A JSON object may contain, next to its messages, `questions` about them, and `needs`: what must still be known at
+//! their end.
 
 mod folder;
 mod json;
 mod markdown;
+mod needs;
 mod questions;
 mod yaml;
 
@@ -16,7 +18,9 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use needs::Need;
 pub use questions::Question;
+use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 use crate::bounded_file;
@@ -40,6 +44,8 @@ pub struct Recording {
     /// Questions about the conversation, or what is wrong with them, and where. They are not part of the
     /// document.
     pub questions: Result<Vec<Question>, String>,
+    /// What must still be known at its end. It is not part of the document either.
+    pub needs: Vec<Need>,
 }
 
 impl Recording {
@@ -49,7 +55,13 @@ impl Recording {
     pub fn content_hash(&self) -> String {
         let beside = format!(
             "{:?}",
-            (self.kind, self.format, &self.wanted, &self.questions)
+            (
+                self.kind,
+                self.format,
+                &self.wanted,
+                &self.questions,
+                &self.needs,
+            )
         );
         let mut sha256 = Sha256::new();
         // The length separates the two parts.
@@ -93,6 +105,7 @@ pub(crate) struct Parsed {
     pub(crate) document: String,
     pub(crate) wanted: Vec<WantedCall>,
     pub(crate) questions: Result<Vec<Question>, String>,
+    pub(crate) needs: Vec<Need>,
 }
 
 impl Parsed {
@@ -103,7 +116,22 @@ impl Parsed {
             document: document.into(),
             wanted: Vec::new(),
             questions: Ok(Vec::new()),
+            needs: Vec::new(),
         }
+    }
+
+    /// The same, with what the file asks beside the messages.
+    pub(crate) fn asked(
+        mut self,
+        questions: Result<Vec<Question>, String>,
+        needs: Option<&RawValue>,
+    ) -> Self {
+        self.questions = questions;
+        match needs::beside(needs) {
+            Ok(needs) => self.needs = needs,
+            Err(wrong) => self.questions = self.questions.and(Err(wrong)),
+        }
+        self
     }
 }
 
@@ -201,6 +229,7 @@ impl Corpus {
                 document: found.document,
                 wanted: found.wanted,
                 questions: found.questions,
+                needs: found.needs,
             }));
         Ok(())
     }
