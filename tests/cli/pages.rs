@@ -99,6 +99,10 @@ fn is_elsewhere(command: &str) -> bool {
 /// Runs every command of a page's `sh` blocks, in their order, in one folder. Of a command that goes on in the next line,
 /// both lines are one.
 #[track_caller]
+#[allow(
+    clippy::print_stderr,
+    reason = "a test that leaves something out says so"
+)]
 fn every_command_runs(page: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join(page)).expect("it is there");

@@ -114,7 +114,10 @@ fn add(
             Event::Assistant(said)
         } else {
             Event::Call {
-                tool: text("call").unwrap_or_default(),
+                tool: text("call").unwrap_or_default().replace(
+                    |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')),
+                    "_",
+                ),
                 arguments: match &turn["arguments"] {
                     Value::Object(_) => turn["arguments"].clone(),
                     _ => json!({}),
