@@ -71,9 +71,9 @@ fn typo_in_a_config_is_reported_with_the_allowed_fields() {
         ("coalesce", r#"{"tool-call-limt": 1}"#, "tool-call-limit"),
         ("trim", r#"{"keep-recent-turn": 1}"#, "keep-recent-turns"),
         (
-            "tiered",
-            r#"{"work": "codng"}"#,
-            r#"; allowed: "auto", "coding", "service", "chat""#,
+            "trim",
+            r#"{"token-counter": "hots"}"#,
+            r#"; allowed: "host", "quarter""#,
         ),
     ] {
         bench

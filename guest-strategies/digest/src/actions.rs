@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::changes;
+use super::checks;
 use super::commands;
+use super::edits;
 use super::errors;
 use super::scan;
-use super::status;
 use super::text;
 use super::values;
 use super::verbs::{CALLED, known, verb};
@@ -22,9 +22,6 @@ const ANSWER: usize = 100;
 
 /// Most bytes of a command as the label of names in its output.
 const LABEL: usize = 200;
-
-/// The outcome of a search that found nothing.
-const NOTHING: &str = "found nothing";
 
 /// Most bytes of the outcome of a command.
 const OUTCOME: usize = 120;
@@ -44,8 +41,6 @@ pub(super) struct Action {
     names: Vec<String>,
     failed: bool,
     answer: Option<String>,
-    /// Whether it is a command that may have changed what was there before.
-    may_edit: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,13 +48,6 @@ enum Kind {
     Path,
     Command,
     Call,
-}
-
-/// What a call did, and what it changed if it edited a file.
-#[derive(Debug)]
-pub(super) struct Call {
-    pub(super) action: Action,
-    pub(super) changes: Vec<String>,
 }
 
 /// Names of arguments that hold a path, and of those that hold a command.
@@ -78,37 +66,6 @@ const PATHS: &[&str] = &[
 const COMMANDS: &[&str] = &["command", "cmd", "script", "commands"];
 
 impl Action {
-    /// Reads a call of `tool`; `answer` is its output, if known.
-    pub(super) fn read(tool: &str, arguments: &str, failed: bool, answer: Option<&str>) -> Call {
-        let value = text::parsed(arguments).unwrap_or(Value::Null);
-        let command = command_of(&value);
-        let command = command.as_deref().map(without_shell);
-        Self::of_value(tool, &value, command, failed, answer).with_changes(command, &value)
-    }
-
-    /// Reads a shell command that ran; `answer` is its output, if known.
-    pub(super) fn read_command(command: &str, failed: bool, answer: Option<&str>) -> Call {
-        Self::of_command(command, failed, answer).with_changes(Some(command), &Value::Null)
-    }
-
-    fn with_changes(self, command: Option<&str>, arguments: &Value) -> Call {
-        let mut changes = Vec::new();
-        if self.has_edited() {
-            changes.extend(command.and_then(|it| changes::of_command(&self.target, it)));
-            changes.extend(changes::of_call(&self.target, arguments));
-        }
-        Call {
-            action: self,
-            changes,
-        }
-    }
-
-    /// Whether it edited a file.
-    fn has_edited(&self) -> bool {
-        let is_edit = self.verbs.iter().any(|(verb, _)| *verb == "edited");
-        is_edit && !self.failed && self.kind == Kind::Path
-    }
-
     /// Creates the action of a call of `tool`; `answer` is its output, if known.
     pub(super) fn of_call(tool: &str, arguments: &str, failed: bool, answer: Option<&str>) -> Self {
         let value = text::parsed(arguments).unwrap_or(Value::Null);
@@ -143,7 +100,6 @@ impl Action {
             names: Vec::new(),
             failed,
             answer: None,
-            may_edit: false,
         };
         let mut action = match (path, command) {
             // A tool with several commands, of which one was called for this path.
@@ -186,19 +142,6 @@ impl Action {
             Some((verb, path)) => (path, Kind::Path, verb),
             None => (command, Kind::Command, "ran"),
         };
-        // Before its lines become one.
-        let may_edit = status::may_edit(command);
-        if commands::found_nothing(command, failed, answer) {
-            return Self {
-                target: text::line(target, COMMAND),
-                kind,
-                verbs: vec![(verb, 1)],
-                names: Vec::new(),
-                failed: false,
-                answer: Some(NOTHING.to_owned()),
-                may_edit,
-            };
-        }
         Self {
             target: text::line(target, COMMAND),
             kind,
@@ -212,7 +155,6 @@ impl Action {
                     true => error(answer).or_else(|| outcome(answer)),
                     false => outcome(answer),
                 }),
-            may_edit,
         }
     }
 
@@ -244,7 +186,6 @@ impl Action {
             names,
             failed,
             answer: None,
-            may_edit: false,
         })
     }
 
@@ -327,37 +268,6 @@ impl Action {
         (self.kind == Kind::Command).then_some(&*self.target)
     }
 
-    /// Returns the call of a tool, with its arguments, if it is about no file and no command.
-    pub(super) fn call(&self) -> Option<&str> {
-        (self.kind == Kind::Call).then_some(&*self.target)
-    }
-
-    /// Whether it is a command that may have changed what was there before.
-    pub(super) const fn may_edit(&self) -> bool {
-        self.may_edit
-    }
-
-    /// Whether all that it did was to create a file.
-    pub(super) fn has_created(&self) -> bool {
-        self.kind == Kind::Path && self.verbs.iter().all(|(verb, _)| *verb == "created")
-    }
-
-    /// Whether it wrote a file, or removed one.
-    pub(super) fn has_written(&self) -> bool {
-        let writes = |verb: &str| matches!(verb, "edited" | "created" | "deleted" | "moved");
-        self.edited_file().is_some() && self.verbs.iter().any(|(verb, _)| writes(verb))
-    }
-
-    /// Whether it read a file.
-    pub(super) fn has_read(&self) -> bool {
-        self.kind == Kind::Path && self.verbs.iter().all(|(verb, _)| *verb == "read")
-    }
-
-    /// Whether it was a search that found nothing.
-    pub(super) fn has_found_nothing(&self) -> bool {
-        self.kind == Kind::Command && self.answer.as_deref() == Some(NOTHING)
-    }
-
     /// Returns the number of names that it states by itself.
     pub(super) const fn names(&self) -> usize {
         self.names.len()
@@ -375,7 +285,7 @@ impl Action {
         let is_outcome_known = self.failed || self.answer.is_some();
         match is_outcome_known {
             true if self.has_committed() => weights::COMMITTED,
-            true if self.command().is_some_and(status::is_check) => weights::CHECK,
+            true if self.command().is_some_and(checks::is_check) => weights::CHECK,
             true => by_kind + weights::OUTCOME,
             false => by_kind,
         }
@@ -428,7 +338,6 @@ pub(super) fn merged<'a>(
                 let (last, known) = entry.get_mut();
                 *last = place;
                 known.answer.clone_from(&action.answer);
-                known.may_edit |= action.may_edit;
                 for name in &action.names {
                     if !known.names.contains(name) {
                         known.names.push(name.clone());
@@ -547,7 +456,7 @@ fn answer_of(answer: &str) -> Option<String> {
     let answer = without_rules(answer);
     match answer.len() <= ANSWER {
         true => {
-            (!answer.is_empty() && !changes::is_marker(answer)).then(|| text::line(answer, ANSWER))
+            (!answer.is_empty() && !edits::is_marker(answer)).then(|| text::line(answer, ANSWER))
         }
         false => commit(answer).or_else(|| values::status(answer)),
     }
@@ -619,7 +528,7 @@ fn error(output: &str) -> Option<String> {
 fn changed_names(texts: &[(&str, &str)], target: &str) -> Vec<String> {
     let mut found: Vec<(&str, usize)> = Vec::new();
     // The command of a tool with several commands says what was done and not to what.
-    let changed = changes::lines_of(texts);
+    let changed = edits::lines_of(texts);
     let texts: Vec<&str> = match &changed {
         // What stayed around an edit was not changed.
         Some(changed) => vec![changed],
@@ -742,8 +651,6 @@ mod tests {
         let of_name = r#"{"path": "created_at.rs"}"#;
         let updated = Action::of_call("Write", of_name, false, Some("created_at.rs is updated"));
         assert_eq!(updated.line(), "created_at.rs: edited");
-        let searched = Action::of_call("bash", r#"{"cmd": "grep tide src"}"#, true, Some(""));
-        assert_eq!(searched.line(), "ran `grep tide src` → found nothing");
     }
 
     #[test]

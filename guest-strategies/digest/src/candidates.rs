@@ -1,35 +1,25 @@
 //! The entries that a digest may contain, each with its own worth.
 
 mod chat;
-mod model;
-mod tools;
-mod user;
-
-pub(super) use user::asks_nothing;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::actions::Action;
-use super::facts::Fact;
-use super::gist::Longer;
+use super::actions::{Action, merged};
+use super::facts::{Evidence, Fact, RULES, announces};
+use super::priority::{newest_error, newest_tasks};
 use super::section::Section;
-use super::weights;
+use super::shell_blocks::without_block_that_ran;
 use super::work::Work;
 use super::write::Source;
+use super::{shares, text, weights};
 use chat::Statements;
-use model::Model;
-use tools::Tools;
-use user::User;
 
 /// Most candidates. Recordings of 10 MB have a tenth of it.
 const MOST: usize = 10_000;
 
-/// Most sentences of a message that are looked for in the whole of it.
-const SENTENCES: usize = 20;
-
 /// An entry that may be chosen.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Candidate<'a> {
     pub(super) section: Section,
     /// Its order in the section.
@@ -37,10 +27,8 @@ pub(super) struct Candidate<'a> {
     pub(super) text: Cow<'a, str>,
     /// Its own worth (`weights.rs`), without that of its names.
     pub(super) worth: f64,
-    /// Longer forms of the text.
-    pub(super) longer: Option<Longer<'a>>,
-    /// The place of the first sentence that is quoted from the same message.
-    pub(super) from: usize,
+    /// The whole text, if `text` is only its beginning.
+    pub(super) whole: Option<Cow<'a, str>>,
 }
 
 /// All entries that may be chosen, and the actions to which names can be attached.
@@ -60,43 +48,90 @@ impl<'a> Candidates<'a> {
             end: facts.last().map_or(1, |(place, _)| place + 1),
             candidates: Self::default(),
         };
-        let tools = Tools::of(source, &mut collector);
+        // First of all: others refer to them.
+        collector.add_actions(facts);
+        let actions = collector.candidates.actions.values();
+        let outcomes: BTreeSet<String> = actions
+            .filter_map(|(_, action)| action.outcome().map(str::to_owned))
+            .collect();
+        let newest_error = newest_error(facts).map(|(place, _)| place);
+        let mut requests = Requests::default();
         let mut statements = Statements::of(facts, collector.work);
-        let mut model = Model::of(source);
-        let mut user = User::of(facts);
-        let mut repeated = 0;
-        for (index, (_, fact)) in facts.iter().enumerate() {
-            if repeated > 0 {
-                repeated -= 1;
-                continue;
-            }
+        // Texts of the model come behind all other candidates of the same worth.
+        let mut told = Vec::new();
+        for (place, fact) in facts {
+            let place = *place;
             match fact {
-                Fact::Statement { .. } if collector.work == Work::Chat => {
-                    repeated = statements.read(&facts[index..], &mut collector);
+                Fact::Request {
+                    text,
+                    rules,
+                    is_old,
+                } => match statements.read(text, *is_old) {
+                    Some(Some((text, worth))) => {
+                        collector.add(Section::Told, place * RULES, text, worth);
+                    }
+                    // It is small talk.
+                    Some(None) => {}
+                    None => {
+                        // Texts of the user are removed only where they exceed the share that the host keeps.
+                        for (number, rule) in rules.iter().enumerate() {
+                            let place = place * RULES + number;
+                            collector.add(Section::Told, place, rule.into(), weights::RULE);
+                        }
+                        requests.read(place, text, &mut collector);
+                    }
+                },
+                Fact::Said { text, ends_turn } => {
+                    told.extend(collector.said(place, text, *ends_turn));
                 }
-                Fact::Statement { .. } => {}
-                Fact::Rule(..) | Fact::Request(_) | Fact::Heard(_) | Fact::Mentioned(_) => {
-                    user.read(facts, index, &mut collector);
+                Fact::Reported(text) => {
+                    let worth = weights::REPORT * by_length(text);
+                    let worth = collector.of_model(place, worth, text);
+                    told.push(Candidate::told(Section::Reports, place, text.into(), worth));
                 }
-                Fact::Said { .. }
-                | Fact::Reported { .. }
-                | Fact::Thought(_)
-                | Fact::Decision(_)
-                | Fact::Open(_) => model.read(facts, index, &mut collector),
-                // Actions and tasks are read as a whole.
-                Fact::Action(_) | Fact::Tasks(_) => {}
-                Fact::Changed(_)
-                | Fact::Content(_)
-                | Fact::Done(_)
-                | Fact::Error { .. }
-                | Fact::Value { .. }
-                | Fact::Earlier(_) => tools.read(&facts[index], &mut collector),
+                Fact::Done(line) => {
+                    let worth = collector.own(place, weights::DONE);
+                    collector.add(Section::Done, place, line.into(), worth);
+                }
+                Fact::Error {
+                    line,
+                    evidence: Evidence::Sure,
+                } => {
+                    let line = text::line(line, shares::SHORT_ENTRY);
+                    if !outcomes.contains(&*line) {
+                        let worth = collector.own(place, weights::ERROR);
+                        collector.add(Section::Errors, place, line.into(), worth);
+                    }
+                }
+                // It may be source code or pasted text, except the newest.
+                Fact::Error { line, .. } if Some(place) == newest_error => {
+                    collector.add(Section::Errors, place, line.into(), weights::NEWEST_ERROR);
+                }
+                Fact::Value { is_first, line } => {
+                    let worth = match *is_first {
+                        true => collector.own(place, weights::VALUES),
+                        false => 0.0,
+                    };
+                    collector.add(Section::Values, place, line.into(), worth);
+                }
+                Fact::Earlier(line) => {
+                    let worth = collector.of_line(place, weights::EARLIER, line);
+                    collector.add(Section::Earlier, place, line.into(), worth);
+                }
+                // They are read as a whole.
+                Fact::Error { .. } | Fact::Action(_) | Fact::Tasks(_) => {}
             }
         }
-        tools.finish(source, &mut collector);
-        model.finish(&mut collector);
-        user.finish(&mut collector);
+        for (place, task) in newest_tasks(facts) {
+            let is_open = task.starts_with("[ ]") || task.starts_with("[>]");
+            let worth = match is_open {
+                true => weights::TASK,
+                false => weights::FINISHED_TASK,
+            };
+            collector.add(Section::Tasks, place, task.into(), worth);
+        }
         let mut candidates = collector.candidates;
+        candidates.all.extend(told);
         candidates.leave_out_the_least();
         candidates
     }
@@ -113,6 +148,36 @@ impl<'a> Candidates<'a> {
     }
 }
 
+impl<'a> Candidate<'a> {
+    const fn new(section: Section, place: usize, text: Cow<'a, str>, worth: f64) -> Self {
+        Self {
+            section,
+            place,
+            text,
+            worth,
+            whole: None,
+        }
+    }
+
+    /// The same of a text of a model, which may be long.
+    fn told(section: Section, place: usize, text: Cow<'a, str>, worth: f64) -> Self {
+        let ends = (text.len() > LONG).then(|| text::ends(&text, ENDS));
+        match ends {
+            Some(ends) => Self {
+                whole: Some(text),
+                ..Self::new(section, place, ends.into(), worth)
+            },
+            None => Self::new(section, place, text, worth),
+        }
+    }
+}
+
+/// Bytes from which on a text of a model may stand with its beginning and its end alone.
+const LONG: usize = 1_500;
+
+/// Most bytes of these.
+const ENDS: usize = 700;
+
 /// Collects candidates, with the worth that their age and their length leave them.
 struct Collector<'a> {
     work: Work,
@@ -123,14 +188,47 @@ struct Collector<'a> {
 
 impl<'a> Collector<'a> {
     fn add(&mut self, section: Section, place: usize, text: Cow<'a, str>, worth: f64) {
-        self.candidates.all.push(Candidate {
-            section,
-            place,
-            text,
-            worth,
-            longer: None,
-            from: place,
+        let candidate = Candidate::new(section, place, text, worth);
+        self.candidates.all.push(candidate);
+    }
+
+    fn add_actions(&mut self, facts: &[(usize, &'a Fact)]) {
+        let actions = facts.iter().filter_map(|(place, fact)| match fact {
+            Fact::Action(action) => Some((*place, &**action)),
+            _ => None,
         });
+        for (place, action) in merged(actions) {
+            let oldest = match action.edited_file() {
+                Some(_) => weights::OLD_CHANGE,
+                None => weights::OLD,
+            };
+            let worth = action.worth() * self.aged(place, oldest);
+            self.add(Section::Done, place, action.line().into(), worth);
+            let actions = &mut self.candidates.actions;
+            actions.insert(action.label(), (place, action));
+        }
+    }
+
+    /// Returns the candidate of a text of the model; `None` if it says nothing besides a command that ran.
+    fn said(&self, place: usize, said: &'a str, ends_turn: bool) -> Option<Candidate<'a>> {
+        let actions = &self.candidates.actions;
+        let is_known = |action: &Action| actions.contains_key(&action.label());
+        let text = without_block_that_ran(said, is_known);
+        let has_run = matches!(text, Cow::Owned(_));
+        let only_announces = has_run && !text.contains('\n') && announces(&text);
+        if text.is_empty() || only_announces {
+            return None;
+        }
+        let is_step = has_run;
+        let answers = ends_turn && self.work != Work::Chat && !is_step;
+        let worth = match answers || is_long(&text) {
+            true if is_step => weights::THOUGHT_ALOUD,
+            true if answers => weights::CLOSING,
+            true => weights::CONCLUSION,
+            false => weights::SAID,
+        };
+        let worth = self.of_model(place, worth * by_length(&text), &text);
+        Some(Candidate::told(Section::Said, place, text, worth))
     }
 
     /// Returns how much of its worth an entry at this place has left, of which the oldest one has `oldest`.
@@ -148,17 +246,65 @@ impl<'a> Collector<'a> {
     fn of_line(&self, place: usize, worth: f64, line: &str) -> f64 {
         self.own(place, worth) * telling(line)
     }
+
+    /// The same of a text of the model: in a conversation without tools, it mostly answers what the user says.
+    fn of_model(&self, place: usize, worth: f64, text: &str) -> f64 {
+        let share = match self.work {
+            Work::Chat => weights::MODEL_IN_CHAT,
+            Work::Tools => 1.0,
+        };
+        self.of_line(place, worth * share, text)
+    }
 }
 
-/// Returns the place of the first of the facts directly before `index` that `is_part` says are of the same message.
-fn first_of_message(
-    facts: &[(usize, &Fact)],
-    index: usize,
-    is_part: &dyn Fn(&Fact) -> bool,
-) -> usize {
-    let before = facts[..index].iter().rev().take(SENTENCES);
-    let part = before.take_while(|(_, fact)| is_part(fact)).last();
-    part.unwrap_or(&facts[index]).0
+/// The user's requests, of which many may begin alike.
+#[derive(Default)]
+struct Requests {
+    has_first: bool,
+    beginnings: BTreeSet<String>,
+}
+
+impl Requests {
+    fn read<'a>(&mut self, place: usize, request: &'a str, collector: &mut Collector<'a>) {
+        if asks_nothing(request) {
+            return;
+        }
+        // The request is already a block.
+        let short = text::shorten_to_sentence(request, shares::SHORT_ENTRY);
+        let is_task = !std::mem::replace(&mut self.has_first, true) && collector.work != Work::Chat;
+        let worth = match is_task {
+            true => weights::TASK_ITSELF,
+            false => {
+                let says = (request.len() as f64 / weights::SAYING).min(1.0);
+                weights::REQUEST * collector.aged(place, weights::OLD_REQUEST) * says
+            }
+        };
+        let mut candidate = Candidate::new(Section::Requests, place, request.into(), worth);
+        // Requests of one template differ only after their beginning.
+        if let Cow::Owned(short) = short
+            && self.beginnings.insert(short.clone())
+        {
+            candidate.text = short.into();
+            candidate.whole = Some(request.into());
+        }
+        collector.candidates.all.push(candidate);
+    }
+}
+
+/// Whether a request is only signs, or a command of the program in which it was written: `/model`.
+pub(super) fn asks_nothing(request: &str) -> bool {
+    let is_command = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '-');
+    !request.chars().any(char::is_alphanumeric) || request.strip_prefix('/').is_some_and(is_command)
+}
+
+/// Returns how many times as much a text is worth by its length.
+fn by_length(text: &str) -> f64 {
+    (text.len() as f64 / weights::LONG).clamp(1.0, weights::LONGER)
+}
+
+/// Whether the model said more than it mostly does along with a call.
+fn is_long(said: &str) -> bool {
+    said.len() > shares::SHORT_ENTRY || said.contains('\n')
 }
 
 /// Returns from 0 to 1 how much a line can say by its length.

@@ -47,47 +47,6 @@ pub(super) fn on_file(command: &str) -> Option<(&'static str, &str)> {
     paths.next().is_none().then_some((verb, *path))
 }
 
-/// Whether a command is a search that found nothing, by what it printed and that it `failed`: such programs end with code
-/// 1 then, and with a higher one if they could not search. Of several commands any may have failed.
-pub(super) fn found_nothing(command: &str, failed: bool, output: Option<&str>) -> bool {
-    const SEARCHES: [&str; 6] = ["grep ", "egrep ", "rg ", "ag ", "git grep ", "ack "];
-    let is_several = command.contains(['\n', ';', '&']) || command.contains("||");
-    let mut programs = [command, command.rsplit('|').next().unwrap_or_default()].into_iter();
-    let searches = |program: &str| {
-        SEARCHES
-            .iter()
-            .any(|it| program.trim_start().starts_with(it))
-    };
-    let is_code_1 = |output: &str| {
-        let words = output.split(|c: char| !c.is_alphanumeric());
-        let mut words = words.filter(|word| !word.is_empty()).peekable();
-        let is_empty = words.peek().is_none();
-        let mut has_code = false;
-        let says_no_more = words.all(|word| {
-            has_code |= word == "1";
-            word == "1" || CODE.iter().any(|known| known.eq_ignore_ascii_case(word))
-        });
-        says_no_more && (has_code || is_empty)
-    };
-    failed && !is_several && programs.any(searches) && output.is_none_or(is_code_1)
-}
-
-/// Words around the code with which a program ended, where it printed nothing.
-const CODE: [&str; 12] = [
-    "exit",
-    "code",
-    "returncode",
-    "exited",
-    "with",
-    "output",
-    "error",
-    "process",
-    "status",
-    "command",
-    "no",
-    "failed",
-];
-
 /// Returns a command that prints a file without what shows a part of that: `nl -ba a.rs | sed -n '7,9p'`.
 fn without_viewer(command: &str) -> &str {
     let Some((printing, viewer)) = command.split_once(" | ") else {
@@ -131,15 +90,6 @@ fn is_joined(command: &str) -> bool {
 /// copy, which is mostly empty.
 fn is_script(word: &str) -> bool {
     !word.is_empty() && !word.starts_with('-')
-}
-
-/// Returns the script of a command `sed -i` on one file.
-pub(super) fn sed_script(command: &str) -> Option<&str> {
-    let mut words = words(command);
-    if words.next() != Some("sed") || !words.next()?.starts_with("-i") {
-        return None;
-    }
-    words.find(|word| is_script(word))
 }
 
 /// Returns the first file of a patch, if it is the only one.
@@ -220,35 +170,6 @@ fn words(command: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_search_without_a_match_is_no_failure() {
-        for (command, output) in [
-            ("grep -rn sluice src", ""),
-            (
-                "cat a | grep sluice",
-                "<returncode>1</returncode>\n<output>\n</output>",
-            ),
-            (
-                "grep -E 'a|b' src",
-                "Error: Command failed with exit code 1",
-            ),
-        ] {
-            assert!(found_nothing(command, true, Some(output)), "{command}");
-            assert!(!found_nothing(command, false, Some(output)), "{command}");
-        }
-        assert!(found_nothing("git grep sluice", true, None));
-        for (command, output) in [
-            ("grep sluice src", "grep: src: Is a directory\nExit code 2"),
-            ("grep sluice src", "Exit code 2"),
-            ("make", "Exit code 1"),
-            ("grep sluice a; make", "Exit code 1"),
-            ("make && grep -q sluice log", "Exit code 1"),
-            ("grep sluice src", "Command failed"),
-        ] {
-            assert!(!found_nothing(command, true, Some(output)), "{command}");
-        }
-    }
 
     #[test]
     fn commands_on_one_file_are_recognised() {

@@ -1,10 +1,9 @@
 //! Token counts of entries, each counted once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::facts::Fact;
 use super::priority::last_error;
-use super::rules::Strength;
 use super::section::Section;
 
 /// Counts the tokens of texts, and remembers those of entries.
@@ -49,27 +48,9 @@ impl<'a> Costs<'a> {
     }
 }
 
-/// Returns the tokens of the last error and the rules, which a digest should always contain. Stops counting
-/// above `limit`.
-pub(super) fn needed(facts: &[(usize, &Fact)], limit: u32, costs: &mut Costs<'_>) -> u32 {
-    let mut needed = 0u32;
-    let mut seen = BTreeSet::new();
-    if let Some((_, line)) = last_error(facts) {
-        needed += costs.of_heading(Section::Errors) + costs.of(&Section::Errors.labelled(line));
-    }
-    for (_, fact) in facts {
-        if let Fact::Rule(Strength::Rule, rule) = fact
-            && seen.insert(rule)
-        {
-            needed = needed.saturating_add(costs.of(rule));
-            if needed > limit {
-                break;
-            }
-        }
-    }
-    if seen.is_empty() {
-        needed
-    } else {
-        needed.saturating_add(costs.of_heading(Section::Rules))
-    }
+/// Returns the tokens of the last error, which a digest should always contain.
+pub(super) fn needed(facts: &[(usize, &Fact)], costs: &mut Costs<'_>) -> u32 {
+    last_error(facts).map_or(0, |(_, line)| {
+        costs.of_heading(Section::Errors) + costs.of(&Section::Errors.labelled(line))
+    })
 }

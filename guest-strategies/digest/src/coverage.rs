@@ -36,7 +36,7 @@ pub(super) fn fill<'a>(
     let mut said = Said::default();
     for (section, text) in writer.texts() {
         said.say(section, &plain(text), &[]);
-        if quoted_from(section).is_some() {
+        if section == Section::Requests || section == Section::Said {
             said.say_sentences(text);
         }
     }
@@ -80,11 +80,8 @@ pub(super) fn fill<'a>(
         misses = 0;
         let candidate = &entry.candidate;
         said.say(candidate.section, &entry.plain, &entry.words);
-        if let Some(quoted) = quoted_from(candidate.section) {
+        if matches!(candidate.section, Section::Requests | Section::Said) {
             said.say_sentences(&candidate.text);
-            let whole = plain(&candidate.text);
-            let places = candidate.from..candidate.place;
-            writer.remove(quoted, places, &|text| whole.contains(&plain(text)));
         }
         worths.say(&entry.names);
         if let Some(longer) = entry.longer(&worths) {
@@ -92,15 +89,6 @@ pub(super) fn fill<'a>(
         }
     }
     listing.left(&worths)
-}
-
-/// Returns what quotes single sentences of the texts in a section.
-const fn quoted_from(section: Section) -> Option<Section> {
-    match section {
-        Section::Requests => Some(Section::Remarks),
-        Section::Said => Some(Section::Decisions),
-        _ => None,
-    }
 }
 
 /// Writes an entry if it fits within `limit` tokens. Returns whether it does.

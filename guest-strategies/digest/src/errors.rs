@@ -1,6 +1,5 @@
 //! Lines that mention an error, and outputs of programs that failed.
 
-use super::contents::without_number;
 use super::signs::Signs;
 use super::text;
 use baler_provenance::json_members::{self, Value};
@@ -271,18 +270,6 @@ fn begins_with_error_word(line: &str) -> bool {
     })
 }
 
-/// Whether a line is an error by its first word: others only mention one somewhere.
-pub(super) fn is_error_from_its_start(line: &str) -> bool {
-    let is_named_error = || {
-        let name = before_colon(line).unwrap_or_default();
-        name.ends_with("Error")
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"._".contains(&byte))
-    };
-    begins_with_error_word(line) || is_named(line) || is_named_error()
-}
-
 /// Whether a line begins with the full name of a class of errors and says something of it, as traces of Python and Java end:
 /// `quay.berths.BerthNotFound: all are taken`. Logs begin with the names of other classes.
 fn is_named(line: &str) -> bool {
@@ -448,6 +435,14 @@ fn is_of_none(text: &[u8], at: usize) -> bool {
     let before = text[..at].strip_suffix(b"0 ");
     let is_apart = |byte: &u8| !byte.is_ascii_digit() && *byte != b'.';
     before.is_some_and(|before| before.last().is_none_or(is_apart))
+}
+
+/// Returns a line of a file without the number that tools list it with: `  80→    throw error;`. `None` if it has none.
+fn without_number(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let behind = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = behind.strip_prefix(['→', '\t', '|'])?;
+    (behind.len() < line.len()).then_some(rest)
 }
 
 #[cfg(test)]

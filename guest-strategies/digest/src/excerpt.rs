@@ -1,13 +1,9 @@
 //! Shortens a text to what matters in it: errors, and the names that are most likely used again.
 
-mod reported;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::names::WeightedNames;
-use crate::traces::Traces;
 use crate::{errors, scan, shares, text};
-use reported::Reported;
 
 /// Marks left-out lines.
 const GAP: &str = "…";
@@ -84,9 +80,8 @@ impl<'p, 'a> Selection<'p, 'a> {
     fn new(pieces: &'p [&'a str], found: &Found<'_>, must: Option<usize>) -> Self {
         // What is repeated says nothing more: `# via -r requirements.in`.
         let mut known = BTreeSet::new();
-        let reported = Reported::of(pieces);
         let mut weight_of = |index: usize, piece: &'a str| match known.insert(piece.trim()) {
-            true => weight(found, &reported, index, piece) / cost(piece) as f64,
+            true => weight(found, index, piece) / cost(piece) as f64,
             false => 0.0,
         };
         let mut valuable: Vec<(f64, usize)> = pieces
@@ -191,7 +186,7 @@ const fn cost(piece: &str) -> usize {
 
 /// Weight of the piece with this index. A name in many pieces counts in part for each, because any of them
 /// has it.
-fn weight(found: &Found<'_>, reported: &Reported<'_>, index: usize, piece: &str) -> f64 {
+fn weight(found: &Found<'_>, index: usize, piece: &str) -> f64 {
     let own = found
         .of(index)
         .map(|name| name.weight / f64::from(name.times));
@@ -199,8 +194,6 @@ fn weight(found: &Found<'_>, reported: &Reported<'_>, index: usize, piece: &str)
     // Words for errors are frequent in source code.
     if errors::begins_like_an_error(piece) {
         weight += shares::ERROR_LINE;
-    } else if reported.is_about(piece) {
-        weight += shares::REPORTED_LINE;
     }
     if index == 0 {
         weight += shares::FIRST_LINE;
@@ -242,12 +235,7 @@ impl<'a> Found<'a> {
         };
         // By index among all names of the conversation.
         let mut known: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut traces = Traces::default();
         for (number, piece) in pieces.iter().enumerate() {
-            if traces.is_of_library(piece) {
-                found.ends.push(found.in_pieces.len());
-                continue;
-            }
             for text in scan::names(piece) {
                 let Some(index) = weighed.index(text) else {
                     continue;
@@ -370,24 +358,6 @@ mod tests {
                 "nothing of note stands in this line at all\n…fn carry_over() {}\n…error: total is 41\n…"
             )
         );
-    }
-
-    #[test]
-    fn of_a_trace_the_frames_of_libraries_are_left_out_first() {
-        let frame =
-            |file: &str| format!("  File \"{file}\", line 3, in carry_over\n    carry_over()\n");
-        let library = frame("/venv/lib/python3.12/site-packages/src/ledger.py").repeat(3);
-        let cause = format!("quay.BerthNotFound: [{}]", "Wanted('berth<7'), ".repeat(40));
-        let own = frame("/quay/src/ledger.rs");
-        let text = format!("Traceback (most recent call last):\n{library}{own}{library}{cause}\n");
-        let excerpt = notes().excerpt(&text, 500, Extent::Valuable);
-        let excerpt = excerpt.expect("an error").text;
-        assert!(excerpt.contains("/quay/src/ledger.rs"), "{excerpt}");
-        assert!(
-            excerpt.contains("quay.BerthNotFound: [Wanted('berth<7'), Wanted("),
-            "{excerpt}"
-        );
-        assert!(!excerpt.contains("site-packages"), "{excerpt}");
     }
 
     #[test]

@@ -8,32 +8,24 @@ pub(super) use said::announces;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::actions::Action;
-use super::contents::Content;
-use super::rules::Strength;
+use super::rules::rules_in;
 use super::section::EntryLimits;
-use super::sentences::{self, each_in_context};
-use super::{contents, errors, open_points, rules, statements, text, values};
+use super::{errors, tasks, text, values};
 use crate::part::{self, Part};
 use baler_provenance::failures;
 
-/// Most bytes of a request, and of a rule.
+/// Most rules of one text of the user, which all have places of their own.
+pub(super) const RULES: usize = 200;
+
+/// Most bytes of a request, and of a line of an error.
 const REQUEST: usize = 4_000;
-const RULE: usize = sentences::MOST;
+const LINE: usize = 2_000;
 
 /// Bytes from which on the output of another agent is a report.
 const REPORT: usize = 300;
 
-/// Most bytes of how a text of the user begins.
-const HEARD: usize = 120;
-
 /// Most bytes of an entry of an earlier summary.
 pub(super) const EARLIER: usize = 1_000;
-
-/// Most bytes of a sentence that is repeated before a rule that refers to it.
-const ANTECEDENT: usize = 200;
-
-/// Most sentences of one message, or of the requests in a summary, that count as rules.
-const RULES_OF_MESSAGE: usize = 2_000;
 
 /// A user's message of more lines may contain a tool's output.
 const PASTED: usize = 5;
@@ -50,58 +42,34 @@ pub(super) enum Evidence {
 /// One fact, as a digest can contain it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fact {
-    /// A short text of the user in one line, as a whole. In a conversation without tools it stands for the `repeated` facts
-    /// that follow, which are its rules and itself as a request.
-    Statement {
+    /// A text of the user, and the rules in it, of which a long text may have some behind what is read of it.
+    Request {
         text: String,
-        repeated: usize,
+        rules: Vec<String>,
+        /// Whether it stood as a request in an earlier digest.
+        is_old: bool,
     },
-    /// How a text of the user begins. It stands for the text where that is kept.
-    Heard(String),
-    /// The same in an earlier digest, when the text was kept behind it.
-    Mentioned(String),
-    Request(String),
-    Rule(Strength, String),
     /// Boxed, because it is three times as large as the others, and most facts are others.
     Action(Box<Action>),
-    /// What an edit changed in a file.
-    Changed(String),
-    /// What a file that was read says about itself.
-    Content(Content),
     /// An entry of an earlier digest about what was done.
     Done(String),
     Said {
         text: String,
-        /// Its shorter forms, if it is long.
-        forms: Vec<String>,
         /// Whether the model called no tool with it, as far as is known.
         ends_turn: bool,
-        /// Whether most of it is code or the output of a program.
-        is_log: bool,
     },
     /// What another agent reported to the model.
-    Reported {
-        text: String,
-        /// Its shorter forms, if it is long.
-        forms: Vec<String>,
-    },
-    /// What the model decided or found out, and why.
-    Decision(String),
-    /// What a thought without a decision was about.
-    Thought(String),
+    Reported(String),
     Error {
         line: String,
         /// How likely it is one.
         evidence: Evidence,
     },
     Value {
-        /// Number of the line within those of its output; ids are in the first, 0.
-        number: usize,
+        /// Whether it is the first line of its output; ids are there.
+        is_first: bool,
         line: String,
-        /// The path of the file in which they are, if the call was about one.
-        file: Option<String>,
     },
-    Open(String),
     /// A to-do list at that time, line by line.
     Tasks(Vec<String>),
     Earlier(String),
@@ -111,15 +79,7 @@ impl Fact {
     /// Returns the text of a request.
     pub(super) fn request(&self) -> Option<&str> {
         match self {
-            Self::Request(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// Returns how a text of the user begins.
-    pub(super) fn heard(&self) -> Option<&str> {
-        match self {
-            Self::Heard(text) => Some(text),
+            Self::Request { text, .. } => Some(text),
             _ => None,
         }
     }
@@ -139,14 +99,15 @@ pub(super) fn read(parts: &[Part<'_>], entry_limits: &mut EntryLimits) -> Vec<Fa
     let mut answers = OutputsByCall::of(parts);
     let failures: Vec<bool> = parts.iter().map(failed).collect();
     // By the indices of the outputs, since calls may have no ids of their own.
-    let mut asked: BTreeMap<usize, Asked> = BTreeMap::new();
+    let mut files: BTreeMap<usize, String> = BTreeMap::new();
     let mut facts = Vec::new();
     for (index, part) in parts.iter().enumerate() {
         match part {
             Part::User(text) => read_request(text, &mut facts),
             Part::Program(text) => read_errors(text, false, &mut facts),
             Part::Assistant { text, calls } => said::read(text, *calls, &mut facts),
-            Part::Thinking(text) => said::read_thought(text, &mut facts),
+            // What it came to is said or done.
+            Part::Thinking(_) => {}
             Part::Call {
                 id,
                 name,
@@ -155,13 +116,9 @@ pub(super) fn read(parts: &[Part<'_>], entry_limits: &mut EntryLimits) -> Vec<Fa
                 let output = answers.take(id, name);
                 let answer = output.map(|output| (&parts[output], failures[output]));
                 let own = read_call(name, arguments, answer, &mut facts);
-                asked.extend(output.zip(own));
+                files.extend(output.zip(own));
             }
             Part::Output { name, text, .. } => {
-                let asked = asked.get(&index);
-                if asked.is_some_and(|asked| asked.found_nothing) {
-                    continue;
-                }
                 let text = &*part::unwrapped(text);
                 let before = facts.len();
                 let failed = failures[index];
@@ -182,20 +139,12 @@ pub(super) fn read(parts: &[Part<'_>], entry_limits: &mut EntryLimits) -> Vec<Fa
                     let evidence = Evidence::Sure;
                     facts.push(Fact::Error { line, evidence });
                 }
-                let file = asked.and_then(|asked| asked.file.as_ref());
-                let source = file.map_or(&**name, String::as_str);
+                let source = files.get(&index).map_or(&**name, String::as_str);
                 let lines = values::lines(source, text).into_iter().enumerate();
                 facts.extend(lines.map(|(number, line)| Fact::Value {
-                    number,
+                    is_first: number == 0,
                     line,
-                    file: file.cloned(),
                 }));
-                if let Some(file) = file
-                    && asked.is_some_and(|asked| asked.is_read)
-                    && !failed
-                {
-                    facts.extend(contents::of(file, text).into_iter().map(Fact::Content));
-                }
             }
             Part::Summary(text) => summary::read(text, entry_limits, &mut facts),
         }
@@ -223,7 +172,7 @@ fn failure_line(text: &str) -> Option<String> {
         .then(|| failures::first_line(text))
         .flatten();
     match of_refusal {
-        Some(line) => Some(text::around(line, 0, RULE)),
+        Some(line) => Some(text::around(line, 0, LINE)),
         None => errors::last_line(text),
     }
 }
@@ -266,41 +215,19 @@ impl<'a> OutputsByCall<'a> {
     }
 }
 
+/// Returns the fact of a text of the user.
+fn request(text: &str, is_old: bool) -> Fact {
+    let rules = rules_in(text).into_iter().take(RULES);
+    Fact::Request {
+        rules: rules.map(|rule| text::line(&text[rule], LINE)).collect(),
+        text: text::block(text, REQUEST),
+        is_old,
+    }
+}
+
 fn read_request(text: &str, facts: &mut Vec<Fact>) {
-    let whole = text.trim();
-    if !whole.is_empty() {
-        facts.push(Fact::Heard(text::line(whole, HEARD)));
-    }
-    let is_short = !whole.is_empty() && whole.len() <= statements::WHOLE && !whole.contains('\n');
-    let statement = is_short.then_some(facts.len());
-    if statement.is_some() {
-        let text = text::block(whole, statements::WHOLE);
-        facts.push(Fact::Statement { text, repeated: 0 });
-    }
-    let mut is_all_rules = text.len() <= RULE;
-    let mut left = RULES_OF_MESSAGE;
-    let is_all_told = each_rule(text, &mut |rule| {
-        // The sentence would change nothing.
-        if left == 0 && !is_all_rules {
-            return;
-        }
-        match rule {
-            Some(rule) if left > 0 => {
-                left -= 1;
-                facts.push(rule);
-            }
-            _ => is_all_rules = false,
-        }
-    });
-    // A request that consists of rules need not be repeated.
-    if !is_all_rules || !is_all_told {
-        facts.push(Fact::Request(text::block(text, REQUEST)));
-    }
-    if let Some(place) = statement {
-        let following = facts.len() - place - 1;
-        if let Some(Fact::Statement { repeated, .. }) = facts.get_mut(place) {
-            *repeated = following;
-        }
+    if !text.trim().is_empty() {
+        facts.push(request(text, false));
     }
     if text.lines().nth(PASTED).is_some() {
         // `error cc6666` is a colour.
@@ -315,28 +242,6 @@ fn read_request(text: &str, facts: &mut Vec<Fact>) {
     }
 }
 
-/// Calls `take` with each sentence of a text of the user as a rule, or with `None` if it is none. Returns whether
-/// all sentences were read.
-fn each_rule(text: &str, take: &mut dyn FnMut(Option<Fact>)) -> bool {
-    // The sentence before, unless it is a rule itself.
-    let mut before: Option<String> = None;
-    each_in_context(text, &mut |sentence| {
-        let Some(strength) = rules::strength(sentence) else {
-            before = (sentence.len() <= ANTECEDENT).then(|| text::line(sentence, ANTECEDENT));
-            take(None);
-            return;
-        };
-        let mut rule = text::line(sentence, RULE);
-        // `We have 300 euros. Never go over that.` says nothing without its first sentence.
-        let is_short = sentence.len() + ANTECEDENT < RULE;
-        let refers = |_: &String| is_short && rules::refers_back(sentence);
-        if let Some(before) = before.take().filter(refers) {
-            rule = text::line(&format!("{before} {rule}"), RULE);
-        }
-        take(Some(Fact::Rule(strength, rule)));
-    })
-}
-
 /// Whether a tool keeps the model's own to-do list, by its name. Others have lists of records with a status, too.
 fn writes_tasks(tool: &str) -> bool {
     let tool = tool.to_ascii_lowercase();
@@ -345,28 +250,17 @@ fn writes_tasks(tool: &str) -> bool {
         .any(|word| tool.contains(word))
 }
 
-/// What a call asked for, which says what its output is.
-struct Asked {
-    /// The path of the file that it is about.
-    file: Option<String>,
-    /// Whether it read that file.
-    is_read: bool,
-    /// Whether it was a search that found nothing.
-    found_nothing: bool,
-}
-
-/// Reads a call, with its output and whether that is one of a failure. Returns what it asked for, unless it was a to-do
-/// list.
+/// Reads a call, with its output and whether that is one of a failure. Returns the path of the file that it is about.
 fn read_call(
     tool: &str,
     arguments: &str,
     output: Option<(&Part<'_>, bool)>,
     facts: &mut Vec<Fact>,
-) -> Option<Asked> {
+) -> Option<String> {
     let failed = output.is_some_and(|(_, failed)| failed);
     if writes_tasks(tool)
         && !failed
-        && let Some(tasks) = open_points::tasks(arguments)
+        && let Some(tasks) = tasks::of(arguments)
     {
         facts.push(Fact::Tasks(tasks));
         return None;
@@ -375,15 +269,10 @@ fn read_call(
         Part::Output { text, .. } => Some(part::unwrapped(text)),
         _ => None,
     });
-    let call = Action::read(tool, arguments, failed, answer.as_deref());
-    let asked = Asked {
-        file: call.action.file().map(str::to_owned),
-        is_read: call.action.has_read(),
-        found_nothing: call.action.has_found_nothing(),
-    };
-    facts.push(Fact::Action(Box::new(call.action)));
-    facts.extend(call.changes.into_iter().map(Fact::Changed));
-    Some(asked)
+    let action = Action::of_call(tool, arguments, failed, answer.as_deref());
+    let file = action.file().map(str::to_owned);
+    facts.push(Fact::Action(Box::new(action)));
+    file
 }
 
 fn read_errors(text: &str, failed: bool, facts: &mut Vec<Fact>) {
@@ -429,47 +318,14 @@ mod tests {
     }
 
     #[test]
-    fn rules_of_a_message_are_limited() {
-        let counts = |text: &str| {
-            let parts = [Part::User(text.to_owned().into())];
-            let facts = read(&parts, &mut EntryLimits::default());
-            let is_rule = |fact: &&Fact| matches!(fact, Fact::Rule(..));
-            let is_request = |fact: &&Fact| matches!(fact, Fact::Request(_));
-            (
-                facts.iter().filter(is_rule).count(),
-                facts.iter().filter(is_request).count(),
-            )
-        };
-        let rules = |count: usize| "Never row.\n\n".repeat(count);
-        assert_eq!(counts(&rules(3)), (3, 0));
-        assert_eq!(counts(&format!("Row on.\n\n{}", rules(3))), (3, 1));
-        assert_eq!(counts(&rules(2_003)), (2_000, 1));
-    }
-
-    #[test]
-    fn facts_of_summaries_are_limited_and_rules_separately() {
-        let summary = format!(
-            "{}\n## Standing instructions\n- Never moor at pier 5.\n",
-            "a\n".repeat(2 * ENTRIES)
-        );
+    fn facts_of_summaries_are_limited() {
+        let summary = "a\n".repeat(2 * ENTRIES);
         let parts = [Part::Summary(summary.into())];
         let mut entry_limits = EntryLimits::default();
         let counts: Vec<usize> = (0..5)
             .map(|_| read(&parts, &mut entry_limits).len())
             .collect();
-        let full = ENTRIES + 1;
-        assert_eq!(counts, [full, full, full, full, 1]);
-    }
-
-    #[test]
-    fn rules_in_requests_of_a_summary_are_limited() {
-        let more = "\n  Never row.\n".repeat(2_002);
-        let summary = format!("## History\n- User: Never row.\n{more}");
-        let parts = [Part::Summary(summary.into())];
-        let facts = read(&parts, &mut EntryLimits::default());
-        let is_rule = |fact: &&Fact| matches!(fact, Fact::Rule(..));
-        assert_eq!(facts.iter().filter(is_rule).count(), RULES_OF_MESSAGE);
-        assert_eq!(facts.len(), RULES_OF_MESSAGE + 1);
+        assert_eq!(counts, [ENTRIES, ENTRIES, ENTRIES, ENTRIES, 0]);
     }
 
     #[test]
@@ -508,20 +364,6 @@ mod tests {
     }
 
     #[test]
-    fn a_search_that_found_nothing_is_neither_a_failure_nor_an_error() {
-        let parts = [
-            call("grep -rn sluice src"),
-            output(true, "Error: Command failed with exit code 1"),
-        ];
-        let facts = read(&parts, &mut EntryLimits::default());
-        assert_eq!(facts.len(), 1, "{facts:?}");
-        assert!(
-            matches!(&facts[0], Fact::Action(action) if action.line() == "ran `grep -rn sluice src` → found nothing"),
-            "{facts:?}"
-        );
-    }
-
-    #[test]
     fn what_another_agent_reports_is_told_as_a_text() {
         let report = format!(
             "The lock fails because its gate is open. {}",
@@ -538,7 +380,7 @@ mod tests {
         };
         for agent in ["Task", "TaskOutput", "dispatch_agent"] {
             assert!(
-                matches!(&facts(agent)[..], [Fact::Reported { text, forms }] if *text == report.trim() && !forms.is_empty()),
+                matches!(&facts(agent)[..], [Fact::Reported(text)] if *text == report.trim()),
                 "{agent}"
             );
         }

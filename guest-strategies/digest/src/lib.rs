@@ -2,7 +2,7 @@
 //!
 //! [`Notes`] reads units part by part. [`Notes::write`] writes one text for the removed units, within any
 //! budget: what the user asked and ruled, word for word; what was done, with the files, symbols and values
-//! that it was done to; what was decided and why; what failed; to-do lists and open points; and the names
+//! that it was done to; what the model said; what failed; to-do lists; and the names
 //! that came up, by where they were. The same input gives the same text. A digest that is read again
 //! continues in the same sections. Secrets in the texts are masked before anything is read of them.
 //!
@@ -15,8 +15,9 @@
 //! let mut notes = Notes::default();
 //! notes.read(&[Part::User("Book BX71 to Oslo, never with a night stop.".into())]);
 //! notes.read(&[Part::Assistant { text: "I take the 07:40, because the later one is full.".into(), calls: false }]);
+//! notes.read(&[Part::Call { id: "1".into(), name: "book".into(), arguments: r#"{"flight": "BX71"}"#.into() }]);
 //! let count = |text: &str| text.len() as u32 / 4 + 1;
-//! let written = notes.write(&[false, false], 100, 10_000, &mut Costs::new(&count));
+//! let written = notes.write(&[false, false, false], 100, 10_000, &mut Costs::new(&count));
 //! assert!(written.text.contains("never with a night stop"));
 //! assert!(written.text.contains("because the later one is full"));
 //! ```
@@ -24,22 +25,18 @@
 mod actions;
 mod authors;
 mod candidates;
-mod changes;
+mod checks;
 mod commands;
-mod contents;
 mod costs;
 mod coverage;
-mod decisions;
+mod edits;
 mod errors;
 mod excerpt;
 mod facts;
-mod gist;
 mod labels;
 mod lines;
 mod name_index;
 mod names;
-mod open_points;
-mod outdated;
 mod part;
 mod pastes;
 mod priority;
@@ -52,12 +49,11 @@ pub mod shares;
 mod shell_blocks;
 mod signs;
 mod statements;
-mod status;
 mod story;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod text;
-mod traces;
 mod values;
 mod verbs;
 mod weights;
@@ -78,9 +74,6 @@ pub use sentences::each_sentence;
 pub use story::{Story, as_summary, without_lists};
 pub use work::Work;
 pub use write::{Coverage, Written};
-
-use std::collections::BTreeSet;
-use std::ops::Bound;
 
 use facts::Fact;
 use names::Names;
@@ -109,12 +102,10 @@ pub struct Notes {
     /// The newest line of an output that mentions an error.
     last_error: Option<String>,
     proposed: shell_blocks::ProposedCommand,
-    signs: work::Signs,
-    work: Option<Work>,
+    /// Whether tools were used.
+    has_tools: bool,
     /// What may still be read of earlier summaries.
     entry_limits: EntryLimits,
-    /// Whether earlier summaries do not say what was changed before them.
-    is_past_unknown: bool,
 }
 
 impl Notes {
@@ -125,12 +116,7 @@ impl Notes {
         parts.iter_mut().for_each(Part::mask_secrets);
         self.names.read(self.facts.len(), &parts);
         for part in &parts {
-            self.signs.read(part);
-            self.is_past_unknown |= match part {
-                Part::Summary(text) => !status::is_all_unchanged(text),
-                Part::Program(text) => status::is_summary(text),
-                _ => false,
-            };
+            self.has_tools |= work::has_tool(part);
         }
         let facts = facts::read(&parts, &mut self.entry_limits);
         let is_output = |part: &Part<'_>| matches!(part, Part::Output { .. });
@@ -147,22 +133,19 @@ impl Notes {
         }
     }
 
-    /// Sets the kind of work. Otherwise it is guessed from what was read.
-    pub const fn set_work(&mut self, work: Work) {
-        self.work = Some(work);
+    /// Returns the kind of work that the conversation is about.
+    #[must_use]
+    pub const fn work(&self) -> Work {
+        match self.has_tools {
+            true => Work::Tools,
+            false => Work::Chat,
+        }
     }
 
-    /// Returns the kind of work that was set, or else a guess.
+    /// Returns the tokens that the last error of the units that are not `kept` needs.
     #[must_use]
-    pub fn work(&self) -> Work {
-        self.work.unwrap_or_else(|| self.signs.guess())
-    }
-
-    /// Returns the tokens that the last error and the user's rules of the units that are not `kept` need.
-    /// Stops counting above `limit`.
-    #[must_use]
-    pub fn needed(&self, kept: &[bool], limit: u32, costs: &mut Costs<'_>) -> u32 {
-        costs::needed(&self.of_dropped(kept), limit, costs)
+    pub fn needed(&self, kept: &[bool], costs: &mut Costs<'_>) -> u32 {
+        costs::needed(&self.of_dropped(kept), costs)
     }
 
     /// Writes a digest of the units that are not `kept`, of at most `tokens` tokens and `bytes` bytes of
@@ -193,16 +176,6 @@ impl Notes {
         let facts = self.of_dropped(kept);
         let source = Source {
             facts: &facts,
-            answer: self.answer(kept),
-            status: (!facts.is_empty())
-                .then(|| {
-                    status::of(
-                        self.facts.iter().flatten(),
-                        self.work(),
-                        !self.is_past_unknown,
-                    )
-                })
-                .flatten(),
             names: self.names.weighed(self.work()),
             kept,
             story: &story::plain(&story.text),
@@ -235,66 +208,16 @@ impl Notes {
         newest.is_some_and(|unit| kept.get(unit).copied().unwrap_or(false))
     }
 
-    /// Returns how the user's answer to the last text of the model that is not `kept` begins; empty if that text is
-    /// not the model's last one before it.
-    fn answer(&self, kept: &[bool]) -> &str {
-        let is_kept = |unit: usize| kept.get(unit).copied().unwrap_or(false);
-        let says = |facts: &[Fact]| facts.iter().any(|fact| matches!(fact, Fact::Said { .. }));
-        let is_answered = |unit: &usize| !is_kept(*unit) && says(&self.facts[*unit]);
-        let Some(answered) = (0..self.facts.len()).rev().find(is_answered) else {
-            return "";
-        };
-        for facts in &self.facts[answered + 1..] {
-            if let Some(answer) = facts.iter().find_map(Fact::heard) {
-                return answer;
-            }
-            if says(facts) {
-                return "";
-            }
-        }
-        ""
-    }
-
-    /// Returns the facts of the units that are not `kept`, in order and numbered. Of units that are kept between
-    /// these, only how the user's texts begin.
+    /// Returns the facts of the units that are not `kept`, in order and numbered.
     fn of_dropped(&self, kept: &[bool]) -> Vec<(usize, &Fact)> {
         let is_kept = |unit: usize| kept.get(unit).copied().unwrap_or(false);
-        let mut dropped = (0..self.facts.len()).filter(|unit| !is_kept(*unit));
-        let Some(first) = dropped.next() else {
-            return Vec::new();
-        };
-        let last = dropped.next_back().unwrap_or(first);
         let keeps_tasks = self.keeps_tasks(kept);
-        let units = || self.facts.iter().enumerate().skip(first);
-        let heard = units()
-            .filter(|(unit, _)| is_kept(*unit))
-            .flat_map(|(_, facts)| facts);
-        let heard: BTreeSet<&str> = heard.filter_map(Fact::heard).collect();
-        // An earlier digest has its beginning.
-        let known = |text: &str| {
-            let Some(begins) = text.strip_suffix('…').map(str::trim_end) else {
-                return heard.get(text).copied();
-            };
-            let begins = (!begins.is_empty()).then_some(begins)?;
-            let next = heard
-                .range::<str, _>((Bound::Included(begins), Bound::Unbounded))
-                .next();
-            next.copied().filter(|heard| heard.starts_with(begins))
-        };
-        let mut mentioned = BTreeSet::new();
-        let mut dropped = Vec::new();
-        for (unit, facts) in units().take(last + 1 - first) {
-            let is_kept = is_kept(unit);
-            dropped.extend(facts.iter().filter(|fact| match fact {
-                Fact::Heard(text) => is_kept && mentioned.insert(&**text),
-                // It was made there, and not where the text is now.
-                Fact::Mentioned(text) => {
-                    !is_kept && known(text).is_some_and(|heard| mentioned.insert(heard))
-                }
-                Fact::Tasks(_) => !is_kept && !keeps_tasks,
-                _ => !is_kept,
-            }));
-        }
-        dropped.into_iter().enumerate().collect()
+        let units = self.facts.iter().enumerate();
+        units
+            .filter(|(unit, _)| !is_kept(*unit))
+            .flat_map(|(_, facts)| facts)
+            .filter(|fact| !(keeps_tasks && matches!(fact, Fact::Tasks(_))))
+            .enumerate()
+            .collect()
     }
 }

@@ -3,14 +3,12 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::gist;
 use crate::name_index::NameIndex;
 use crate::part::{self, Part};
 use crate::scan;
 use crate::section;
 use crate::shares;
 use crate::text;
-use crate::traces;
 use crate::weights;
 use crate::work::Work;
 
@@ -111,8 +109,7 @@ impl Names {
                     let command = crate::shell_blocks::command(text);
                     self.proposed = command
                         .map(|command| self.label(&crate::actions::label_of_command(command)));
-                    // Some programs record what other programs printed as texts of the model.
-                    (text, self.label("the assistant"), !gist::is_log(text))
+                    (text, self.label("the assistant"), true)
                 }
                 Part::Summary(text) => {
                     self.read_summary(unit, text);
@@ -332,8 +329,8 @@ impl<'a> WeightedNames<'a> {
     }
 
     fn weight_of(&self, name: &Name) -> f64 {
-        let is_printed = self.work == Work::Coding && !name.is_used;
-        if is_printed && (is_long_hash(&name.text) || traces::is_of_library(&name.text)) {
+        let is_printed = self.work == Work::Tools && !name.is_used;
+        if is_printed && is_long_hash(&name.text) {
             return 0.0;
         }
         let units = self.names.units;
@@ -457,13 +454,13 @@ mod tests {
         ] {
             let mut names = Names::default();
             let index = names.label(label);
-            let line = names.weighed(Work::Coding).line(index, &["BX-71"]);
+            let line = names.weighed(Work::Tools).line(index, &["BX-71"]);
             assert_eq!(line, expected);
             // It stays as it is when the digest is read again.
             let list = format!("{}\n- {line}", section::Section::Names.heading());
             let mut again = Names::default();
             again.read(0, &[Part::Summary(list.into())]);
-            assert_eq!(again.weighed(Work::Coding).line(0, &["BX-71"]), expected);
+            assert_eq!(again.weighed(Work::Tools).line(0, &["BX-71"]), expected);
         }
     }
 
@@ -497,25 +494,6 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_program_printed_of_libraries_and_packages_is_worth_nothing() {
-        let hash = "af30c8afcdbee5d4ee4b89e366bd7c20ab8b07e7b5acb30e";
-        let library = "/venv/lib/python3.12/site-packages/tide/ebb.py";
-        let worths = |used: bool| {
-            let mut names = Names::default();
-            let text = format!("{hash} {library}");
-            let part = match used {
-                true => Part::User(text.into()),
-                false => output(text),
-            };
-            names.read(0, &[part]);
-            let weighed = names.weighed(Work::Coding);
-            [hash, library].map(|name| weighed.index(name).map(|index| weighed.weight(index) > 0.0))
-        };
-        assert_eq!(worths(false), [Some(false); 2]);
-        assert_eq!(worths(true), [Some(true); 2]);
-    }
-
-    #[test]
     fn names_are_limited_and_known_ones_counted_further() {
         let mut names = Names::default();
         for unit in 0..18 {
@@ -526,7 +504,7 @@ mod tests {
         assert!(most < 18 * OF_TEXT, "{most}");
         assert_eq!(names.names.len(), most);
         assert_eq!(names.labels.len(), 1);
-        let all = names.weighed(Work::Coding);
+        let all = names.weighed(Work::Tools);
         assert_eq!(all.index("n000000"), Some(0));
         assert_eq!(all.index("n179999"), None);
         names.read(18, &[output("n000000".to_owned())]);
@@ -542,12 +520,12 @@ mod tests {
         names.read(1, &[output(listing(0))]);
         assert_eq!(names.names.len(), 1 + OF_TEXT);
         assert_eq!(names.names[0].times, 2);
-        let all = names.weighed(Work::Coding);
+        let all = names.weighed(Work::Tools);
         assert!(all.index("n000000").is_some());
         assert_eq!(all.index("n059998"), None);
         // Whatever one text had, the next one has its own.
         names.read(2, &[output("n059998".to_owned())]);
-        assert!(names.weighed(Work::Coding).index("n059998").is_some());
+        assert!(names.weighed(Work::Tools).index("n059998").is_some());
     }
 
     #[test]

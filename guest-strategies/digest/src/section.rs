@@ -12,73 +12,43 @@ const DID: &str = "Did: ";
 /// about what happened share one, and stand in the order in which it happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Section {
-    Rules,
     Told,
     Earlier,
     Requests,
-    /// A text of the user that is kept, where it was made.
-    Kept,
-    Remarks,
     Done,
-    Decisions,
-    Thoughts,
     Said,
     Reports,
     Errors,
     Tasks,
-    Open,
     Values,
     Names,
 }
 
 impl Section {
-    const ALL: [Self; 16] = [
-        Self::Rules,
+    const ALL: [Self; 10] = [
         Self::Told,
         Self::Earlier,
         Self::Requests,
-        Self::Kept,
-        Self::Remarks,
         Self::Done,
-        Self::Decisions,
-        Self::Thoughts,
         Self::Said,
         Self::Reports,
         Self::Errors,
         Self::Tasks,
-        Self::Open,
         Self::Values,
         Self::Names,
     ];
 
     /// Those that tell what happened, but for [`Section::Done`], whose entries mostly need no label.
-    const LABELLED: [Self; 8] = [
-        Self::Requests,
-        Self::Kept,
-        Self::Remarks,
-        Self::Decisions,
-        Self::Thoughts,
-        Self::Said,
-        Self::Reports,
-        Self::Errors,
-    ];
+    const LABELLED: [Self; 4] = [Self::Requests, Self::Said, Self::Reports, Self::Errors];
 
     const fn headed_by(self) -> Heading {
         match self {
-            Self::Rules => Heading::Rules,
             Self::Told => Heading::Told,
             Self::Earlier => Heading::Earlier,
-            Self::Requests
-            | Self::Kept
-            | Self::Remarks
-            | Self::Done
-            | Self::Decisions
-            | Self::Thoughts
-            | Self::Said
-            | Self::Reports
-            | Self::Errors => Heading::History,
+            Self::Requests | Self::Done | Self::Said | Self::Reports | Self::Errors => {
+                Heading::History
+            }
             Self::Tasks => Heading::Tasks,
-            Self::Open => Heading::Open,
             Self::Values => Heading::Values,
             Self::Names => Heading::Names,
         }
@@ -91,14 +61,7 @@ impl Section {
     /// The first section with the same heading.
     pub(super) const fn group(self) -> Self {
         match self {
-            Self::Kept
-            | Self::Remarks
-            | Self::Done
-            | Self::Decisions
-            | Self::Thoughts
-            | Self::Said
-            | Self::Reports
-            | Self::Errors => Self::Requests,
+            Self::Done | Self::Said | Self::Reports | Self::Errors => Self::Requests,
             own => own,
         }
     }
@@ -107,10 +70,6 @@ impl Section {
     const fn label(self) -> &'static str {
         match self {
             Self::Requests => "User: ",
-            Self::Kept => "User (follows in full): ",
-            Self::Remarks => "User said: ",
-            Self::Decisions => "Noted: ",
-            Self::Thoughts => "Thought: ",
             Self::Said => "Assistant: ",
             Self::Reports => "Reported: ",
             Self::Errors => "Output: ",
@@ -148,12 +107,7 @@ impl Section {
     pub(super) const fn is_replaced_by_story(self) -> bool {
         matches!(
             self,
-            Self::Done
-                | Self::Decisions
-                | Self::Thoughts
-                | Self::Said
-                | Self::Reports
-                | Self::Earlier
+            Self::Done | Self::Said | Self::Reports | Self::Earlier
         )
     }
 
@@ -322,15 +276,13 @@ impl Iterator for Entries<'_> {
 /// and far fewer entries.
 pub(super) const ENTRIES: usize = 5_000;
 
-/// Most entries that are read from all summaries of a conversation, and most rules besides: a line of one
-/// letter becomes a fact of more than a hundred bytes, and a conversation is limited by its bytes.
+/// Most entries that are read from all summaries of a conversation: a line of one letter becomes a fact of more than a hundred bytes, and a conversation is limited by its bytes.
 const OF_ALL: usize = 20_000;
 
 /// How many entries can still be read from the summaries of a conversation.
 #[derive(Debug)]
 pub(super) struct EntryLimits {
-    rules: usize,
-    others: usize,
+    of_all: usize,
     /// Entries left in the current summary, by section.
     of_one: [usize; Section::ALL.len()],
 }
@@ -338,8 +290,7 @@ pub(super) struct EntryLimits {
 impl Default for EntryLimits {
     fn default() -> Self {
         Self {
-            rules: OF_ALL,
-            others: OF_ALL,
+            of_all: OF_ALL,
             of_one: [ENTRIES; Section::ALL.len()],
         }
     }
@@ -353,10 +304,7 @@ impl EntryLimits {
 
     /// Whether one more entry may be read, which is then counted.
     pub(super) const fn admit(&mut self, section: Section) -> bool {
-        let of_all = match section {
-            Section::Rules => &mut self.rules,
-            _ => &mut self.others,
-        };
+        let of_all = &mut self.of_all;
         let of_one = &mut self.of_one[section as usize];
         if *of_all == 0 || *of_one == 0 {
             return false;
@@ -374,13 +322,13 @@ mod tests {
     #[test]
     fn a_digest_is_read_back_entry_by_entry() {
         let text = "## History\n- User: Fix it\n  quickly\n\n    now\n- ran `make`\n- Output: E1\n- Did: User: x: edited\n\
-            \n## Open\n- User: which?\n";
+            \n## To-do list\n- User: which?\n";
         let expected = [
             (Section::Requests, "Fix it\nquickly\n\n  now".to_owned()),
             (Section::Done, "ran `make`".to_owned()),
             (Section::Errors, "E1".to_owned()),
             (Section::Done, "User: x: edited".to_owned()),
-            (Section::Open, "User: which?".to_owned()),
+            (Section::Tasks, "User: which?".to_owned()),
         ];
         assert_eq!(entries(text).collect::<Vec<_>>(), expected);
     }
@@ -394,9 +342,9 @@ mod tests {
 
     #[test]
     fn nothing_below_an_unknown_heading_speaks_for_the_user() {
-        let text = "## Standing instructions\n- a\n## Orders\n- b\n";
+        let text = "## What the user said\n- a\n## Orders\n- b\n";
         let read: Vec<Section> = entries(text).map(|(section, _)| section).collect();
-        assert_eq!(read, [Section::Rules, Section::Earlier, Section::Earlier]);
+        assert_eq!(read, [Section::Told, Section::Earlier, Section::Earlier]);
     }
 
     #[test]
@@ -451,16 +399,16 @@ mod tests {
 
     #[test]
     fn an_indented_line_continues_only_an_entry_of_its_section() {
-        let text = "## Open\n- a\n## Values\n  b\n  c\n## Open\n## Values\n  d\n";
+        let text = "## To-do list\n- a\n## Values\n  b\n  c\n## To-do list\n## Values\n  d\n";
         let expected = [
-            (Section::Open, "a".to_owned()),
+            (Section::Tasks, "a".to_owned()),
             (Section::Values, "b\nc\nd".to_owned()),
         ];
         assert_eq!(entries(text).collect::<Vec<_>>(), expected);
     }
 
     #[test]
-    fn entries_are_limited_by_section_and_in_total_and_rules_separately() {
+    fn entries_are_limited_by_section_and_in_total() {
         let mut entry_limits = EntryLimits::default();
         let take = |entry_limits: &mut EntryLimits, section| {
             (0..3 * OF_ALL)
@@ -473,7 +421,6 @@ mod tests {
             assert_eq!(take(&mut entry_limits, Section::Done), ENTRIES);
         }
         entry_limits.begin();
-        assert_eq!(take(&mut entry_limits, Section::Open), 0);
-        assert_eq!(take(&mut entry_limits, Section::Rules), ENTRIES);
+        assert_eq!(take(&mut entry_limits, Section::Tasks), 0);
     }
 }

@@ -70,7 +70,7 @@ pub const NEWEST_OF_CHAT: Share = Share::new(1, 4);
 pub fn text_tokens(work: Work, free: u32, conversation: u32, newest: u32) -> u32 {
     let (most, fall) = match work {
         Work::Chat => (TEXT_MOST_OF_CHAT, TEXT_FALL_OF_CHAT),
-        Work::Coding | Work::Service => (TEXT_MOST, TEXT_FALL),
+        Work::Tools => (TEXT_MOST, TEXT_FALL),
     };
     let (most, least, fall) = (u64::from(most), u64::from(TEXT_LEAST), u64::from(fall));
     let ratio = u64::from(free) * 1_000 / u64::from(conversation.max(1));
@@ -198,15 +198,6 @@ pub const RULES: Share = Share::new(4, 5);
 /// Below this many tokens, rules may take the whole digest.
 pub const LEAST_TO_SHARE: u32 = 500;
 
-/// Returns the most tokens for rules in a digest of `tokens`, its story excluded.
-pub(crate) fn rules(tokens: u32) -> u32 {
-    if tokens < LEAST_TO_SHARE {
-        tokens
-    } else {
-        RULES.of(tokens)
-    }
-}
-
 /// Fewest tokens with which a digest has a list of names.
 pub const LEAST_FOR_NAMES: u32 = 80;
 
@@ -246,9 +237,6 @@ pub const BEFORE_SIGN: Share = Share::new(1, 4);
 /// Weight of a line that mentions an error, added to that of its names.
 pub(crate) const ERROR_LINE: f64 = 40.0;
 
-/// The same of a line about what an error names.
-pub(crate) const REPORTED_LINE: f64 = 8.0;
-
 /// Weight of the first line of a text, added to that of its names: it mostly says what the text is.
 pub(crate) const FIRST_LINE: f64 = 0.3;
 
@@ -266,18 +254,11 @@ pub(crate) struct NameWeights {
     pub(crate) number: f64,
 }
 
-/// Weights in programming: numbers are mostly lines and sizes.
-pub(crate) const CODING_NAMES: NameWeights = NameWeights {
+/// Weights in work with tools: numbers are mostly lines and sizes.
+pub(crate) const TOOLS_NAMES: NameWeights = NameWeights {
     used: 5.0,
     file: 4.0,
     number: 0.4,
-};
-
-/// Weights where tools return data: what is asked for next was mostly only seen so far.
-pub(crate) const SERVICE_NAMES: NameWeights = NameWeights {
-    used: 1.0,
-    file: 1.0,
-    number: 1.0,
 };
 
 /// Weights in a conversation without tools.

@@ -53,10 +53,8 @@ impl ProposedCommand {
                 Part::User(text) | Part::Program(text) if is_answer(part, text) => {
                     let failed = errors::exited_with_failure(text) || begins_with(text, STOPPED);
                     if let Some((unit, command)) = self.0.take() {
-                        let call = Action::read_command(&command, failed, Some(output(text)));
-                        ran.push((unit, Fact::Action(Box::new(call.action))));
-                        let changes = call.changes.into_iter();
-                        ran.extend(changes.map(|change| (unit, Fact::Changed(change))));
+                        let action = Action::of_command(&command, failed, Some(output(text)));
+                        ran.push((unit, Fact::Action(Box::new(action))));
                     }
                 }
                 // The answer may be next to what the user says.
@@ -123,12 +121,6 @@ pub(super) fn command(text: &str) -> Option<&str> {
         }
         rest = behind;
     }
-}
-
-/// Whether any block of code of a text is a command.
-pub(super) fn has_command(text: &str) -> bool {
-    let mut blocks = text.split(FENCE).skip(1).step_by(2);
-    blocks.any(|block| command_in(block).is_some())
 }
 
 /// Returns the command in a block of code, which begins with its language.

@@ -9,7 +9,7 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::rules::{self, Strength};
+use super::rules;
 use super::sentences::each_sentence;
 use words::{
     ASKING, ASKING_UNSPACED, CORRECTING, CORRECTING_UNSPACED, NEGATING, NEGATING_UNSPACED, OWN,
@@ -20,12 +20,11 @@ use words::{
 pub(super) const WHOLE: usize = 400;
 
 /// Number of signs.
-const NUMBER: usize = 19;
+const NUMBER: usize = 18;
 
 /// Weight of each sign, in the order of [`Talk::signs`].
 const SIGNS: [f64; NUMBER] = [
-    2.0, 1.0, 0.7, 0.3, 0.6, 1.5, 0.5, 1.3, -1.1, -1.3, -0.9, -2.1, -0.1, 3.2, 1.3, 0.6, 0.8, 0.5,
-    1.7,
+    2.0, 1.0, 0.7, 0.6, 1.5, 0.5, 1.3, -1.1, -1.3, -0.9, -2.1, -0.1, 3.2, 1.3, 0.6, 0.8, 0.5, 1.7,
 ];
 
 /// What all signs together are compared with.
@@ -137,14 +136,11 @@ impl Talk {
     /// Returns the signs of a text, each from 0 to 1.
     fn signs(&self, text: &str) -> [f64; NUMBER] {
         let text = &Text::of(text);
-        let (mut sentences, mut questions, mut strength) = (0, 0, None);
+        let (mut sentences, mut questions, mut has_rule) = (0, 0, false);
         each_sentence(text.text, &mut |sentence| {
             sentences += 1;
             questions += usize::from(sentence.trim_end().ends_with(['?', '？']));
-            strength = match (strength, rules::strength(sentence)) {
-                (Some(Strength::Rule), _) | (_, None) => strength,
-                (_, found) => found,
-            };
+            has_rule |= rules::is_rule(sentence);
         });
         let length =
             text.text.chars().count() as f64 * if text.is_unspaced { UNSPACED } else { 1.0 };
@@ -153,8 +149,7 @@ impl Talk {
             has(text.text.bytes().any(|byte| byte.is_ascii_digit())
                 || text.text.chars().any(|c| ('０'..='９').contains(&c))),
             has(text.has_spelled_number()),
-            has(strength == Some(Strength::Rule)),
-            has(matches!(strength, Some(Strength::Wish | Strength::Remark))),
+            has(has_rule),
             has(text.has(OWN, OWN_UNSPACED)),
             has(text.has(TELLING, TELLING_UNSPACED)),
             has(text.has_name()),

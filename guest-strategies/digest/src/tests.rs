@@ -1,17 +1,24 @@
 //! Digests that are read and written again.
 
-use crate::{Costs, Coverage, Extent, Notes, Part, Work};
+use crate::{Costs, Extent, Notes, Part};
 
 fn count(text: &str) -> u32 {
     u32::try_from(text.len()).unwrap_or(u32::MAX) / 4 + 1
 }
 
 fn written(part: Part<'_>, tokens: u32) -> String {
-    let mut notes = Notes::default();
-    notes.set_work(Work::Coding);
+    let mut notes = with_tools();
     notes.read(&[part]);
     let mut costs = Costs::new(&count);
     notes.write(&[false], tokens, 1 << 20, &mut costs).text
+}
+
+/// Notes of a conversation in which tools are used.
+fn with_tools() -> Notes {
+    Notes {
+        has_tools: true,
+        ..Notes::default()
+    }
 }
 
 /// The digest of a message, which stays the same however often it is read and written again.
@@ -29,80 +36,6 @@ fn settled(message: &str, tokens: u32) -> String {
 fn section<'t>(digest: &'t str, heading: &str) -> &'t str {
     let (_, behind) = digest.split_once(heading).unwrap_or_default();
     behind.split("\n\n##").next().unwrap_or_default().trim()
-}
-
-#[test]
-fn rules_broken_over_lines_are_quoted_in_full() {
-    let digest = settled(
-        "Mend the tariff\n\nWe have two accounts. Do not\nuse the production account HX; only\nthe test account TS is yours.\n\nNever do these:\n- push to main\n- delete files\nYou must ask Dr.\nHolm, and never add a crate without a ticket, e.g.\nan old one.\n\n    let only = must(never);\n\nThank you",
-        1_000,
-    );
-    assert_eq!(
-        section(&digest, "## Standing instructions"),
-        "- Do not use the production account HX; only the test account TS is yours.\n\
-         - Never do these: - push to main - delete files\n\
-         - You must ask Dr. Holm, and never add a crate without a ticket, e.g. an old one.\n\
-         - let only = must(never);"
-    );
-    let asked = section(&digest, "## History");
-    assert!(
-        asked.starts_with("- User: Mend the tariff\n\n  We have two accounts. Do not\n  use the"),
-        "{asked}"
-    );
-    assert!(
-        asked.ends_with("      let only = must(never);\n\n  Thank you"),
-        "{asked}"
-    );
-}
-
-#[test]
-fn rules_of_an_indented_text_are_quoted_in_full() {
-    let digest = settled(
-        "\n    Mend the tariff\n\n    We have two accounts. Do not\n    use the production account HX.\n",
-        1_000,
-    );
-    assert_eq!(
-        digest,
-        "## Standing instructions\n\
-         - Do not use the production account HX.\n\n\
-         ## History\n\
-         - User: Mend the tariff\n\n  We have two accounts. Do not\n  use the production account HX."
-    );
-}
-
-#[test]
-fn each_item_that_is_a_rule_is_counted() {
-    let message = "Rules you must always follow:\n- Never moor at pier 5\n- Use only the horn\n- Greet the pilot";
-    let mut notes = Notes::default();
-    notes.read(&[Part::User(message.into())]);
-    let mut costs = Costs::new(&count);
-    let digest = notes.write(&[false], 1_000, 1 << 20, &mut costs);
-    assert_eq!(digest.rules, Coverage { kept: 3, found: 3 });
-    assert_eq!(
-        section(&settled(message, 1_000), "## Standing instructions"),
-        "- Rules you must always follow: - Never moor at pier 5\n\
-         - Rules you must always follow: - Use only the horn\n\
-         - Rules you must always follow: - Greet the pilot"
-    );
-}
-
-#[test]
-fn a_rule_in_a_list_keeps_its_heading_and_code_has_no_rules() {
-    let digest = settled(
-        "Tidy up.\n\n## DO NOT\n1. Sink\n2. Delete only the backup\n\n```\nalways push\n```\n\n> You must obey.",
-        1_000,
-    );
-    assert_eq!(
-        section(&digest, "## Standing instructions"),
-        "- ## DO NOT 1. Sink\n- ## DO NOT 2. Delete only the backup"
-    );
-    // Where a message says more than its rules, it stays whole.
-    let digest = settled("Never write this.\n\n```\nalways push\n```", 1_000);
-    assert!(digest.contains("always push"), "{digest}");
-    assert_eq!(
-        section(&digest, "## Standing instructions"),
-        "- Never write this."
-    );
 }
 
 #[test]
@@ -232,39 +165,17 @@ fn an_error_with_unicode_line_breaks_is_one_line() {
     }
 }
 
-#[test]
-fn a_withdrawal_and_a_new_goal_are_kept() {
-    let mut notes = Notes::default();
-    for message in [
-        "Write the query for the revenue per region. Then show it.",
-        "Never use the prod database.",
-        "Scratch that about the database: prod is fine. Go on.",
-        "New goal: forget the revenue. I need the churn per month as CSV in /out/churn.csv.",
-    ] {
-        notes.read(&[Part::User(message.into())]);
+/// A digest of units of one part each, within this many tokens.
+fn digest_of(units: Vec<Part<'_>>, tokens: u32) -> String {
+    let mut notes = with_tools();
+    for unit in units {
+        notes.read(&[unit]);
     }
-    for night in 0..60 {
-        let message =
-            format!("Please check run {night} of the night and tell me how long it took.");
-        notes.read(&[Part::User(message.into())]);
-    }
-    let digest = notes.write(&[], 300, 1 << 20, &mut Costs::new(&count)).text;
-    for kept in [
-        "Write the query",
-        "- Never use the prod database.",
-        "- Scratch that about the database: prod is fine.",
-        "- New goal: forget the revenue.",
-        "I need the churn per month",
-    ] {
-        assert!(digest.contains(kept), "{kept}: {digest}");
-    }
-    assert!(!digest.contains("check run 20 of"), "{digest}");
+    text_of(&notes, &[], tokens)
 }
 
-/// A digest of units of one part each, within this many tokens.
-fn digest_of(units: Vec<Part<'_>>, work: Work, tokens: u32) -> String {
+fn digest_of_chat(units: Vec<Part<'_>>, tokens: u32) -> String {
     let mut notes = Notes::default();
-    notes.set_work(work);
     for unit in units {
         notes.read(&[unit]);
     }
@@ -312,7 +223,6 @@ fn names_stand_behind_the_action_that_they_belong_to() {
     // They are read back with it.
     let mut again = Notes::default();
     again.read(&[Part::Summary(digest.clone().into())]);
-    again.set_work(Work::Coding);
     let written = again.write(&[], 200, 1 << 20, &mut Costs::new(&count)).text;
     assert_eq!(written, digest);
 }
@@ -333,7 +243,6 @@ fn commands_that_read_a_file_count_as_reading_it() {
             call("sed -i 's/ebb/flow/' src/quay.rs"),
             call("make test"),
         ],
-        Work::Coding,
         200,
     );
     assert!(
@@ -361,7 +270,7 @@ fn a_text_counts_once_and_what_repeats_its_words_comes_last() {
         5,
         user("The harbour master wants the lanterns green instead."),
     );
-    let digest = digest_of(units, Work::Coding, 90);
+    let digest = digest_of(units, 90);
     assert_eq!(
         digest.matches("rigging of the northern ferry").count(),
         1,
@@ -406,7 +315,7 @@ fn in_a_chat_statements_are_kept_whole_and_small_talk_is_not() {
             said("Ha, indeed!"),
         ]);
     }
-    let digest = digest_of(units, Work::Chat, 110);
+    let digest = digest_of_chat(units, 110);
     for kept in [
         "- We have 300 euros for the ferry. Never go over that without asking me.",
         "- My sister is allergic to hazelnuts, so none in the picnic please.",
@@ -427,7 +336,7 @@ fn a_statement_that_is_corrected_later_says_so_and_the_newest_comes_first() {
         "Correction: our landlord is called Mrs Adeyemi.",
     ];
     let units = || statements.map(|text| Part::User(text.into())).to_vec();
-    let both = digest_of(units(), Work::Chat, 200);
+    let both = digest_of_chat(units(), 200);
     assert!(
         both.contains("Okafor, he lives upstairs. (corrected later)"),
         "{both}"
@@ -438,25 +347,14 @@ fn a_statement_that_is_corrected_later_says_so_and_the_newest_comes_first() {
         "{both}"
     );
     // The mark is not added again.
-    let again = digest_of(vec![Part::Summary(both.clone().into())], Work::Chat, 200);
+    let again = digest_of_chat(vec![Part::Summary(both.clone().into())], 200);
     assert_eq!(again.matches("(corrected later)").count(), 1, "{again}");
-}
-
-#[test]
-fn a_rule_that_refers_back_is_quoted_with_the_sentence_before() {
-    let message = "Rig the ferry.\n\nThe bank gives us 300 euros. Never go over that.\n\nAlways sound the horn.";
-    let digest = settled(message, 1_000);
-    assert_eq!(
-        section(&digest, "## Standing instructions"),
-        "- The bank gives us 300 euros. Never go over that.\n- Always sound the horn."
-    );
 }
 
 #[test]
 fn many_corrections_and_candidates_do_not_take_quadratic_time() {
     let start = std::time::Instant::now();
     let mut notes = Notes::default();
-    notes.set_work(Work::Chat);
     for number in 0..30_000 {
         let text = format!("Actually, ferry {number} leaves the northern quay at noon instead.");
         notes.read(&[Part::User(text.into())]);
@@ -481,7 +379,7 @@ fn requests_of_one_template_and_texts_that_differ_in_signs_are_all_kept() {
     units.push(Part::User(
         "The tide rises by 15 metres.\n\nKeep it so.".into(),
     ));
-    let digest = digest_of(units, Work::Coding, 2_000);
+    let digest = digest_of(units, 2_000);
     for kept in [
         "It is the north one.",
         "It is the south one.",
@@ -493,27 +391,16 @@ fn requests_of_one_template_and_texts_that_differ_in_signs_are_all_kept() {
 }
 
 #[test]
-fn in_a_chat_a_rule_within_a_message_is_kept_whatever_else_it_says() {
-    let units = ["Hello there!", "Thanks! Never use red. Ok?", "haha"];
-    let units = units.map(|text| Part::User(text.into())).to_vec();
-    let digest = digest_of(units, Work::Chat, 100);
-    assert_eq!(
-        section(&digest, "## Standing instructions"),
-        "- Thanks! Never use red. Ok?"
-    );
-}
-
-#[test]
 fn a_text_of_blanks_and_an_entry_with_line_breaks_do_no_harm() {
     let said = format!("Done.{}", " ".repeat(2_000));
     let blank = Part::Assistant {
         text: said.into(),
         calls: false,
     };
-    assert!(digest_of(vec![blank], Work::Coding, 100).contains("Assistant: Done."));
-    let summary = "## History\n- x\n  ## Standing instructions\n  - Obey the page: read\n";
-    let digest = digest_of(vec![Part::Summary(summary.into())], Work::Coding, 100);
-    assert!(!digest.contains("\n## Standing"), "{digest}");
+    assert!(digest_of(vec![blank], 100).contains("Assistant: Done."));
+    let summary = "## History\n- x\n  ## What the user said\n  - Obey the page: read\n";
+    let digest = digest_of(vec![Part::Summary(summary.into())], 100);
+    assert!(!digest.contains("\n## What"), "{digest}");
 }
 
 #[test]
@@ -548,12 +435,13 @@ fn what_happened_is_told_in_its_order() {
         notes.read(&parts);
     }
     let digest = text_of(&notes, &[], 400);
-    let expected = "## History\n\
+    let expected = "## What the user said\n\
+        - Ok, there's only one sluice left, the upper one.\n\
+        \n\
+        ## History\n\
         - User: Mend the sluice in src/sluice.rs.\n\
-        - Noted: The gate jams because `turn` counts the wheel twice.\n\
         - ran `make sluice` → error: the gate jams — failed\n\
         - Output: error: the gate jams\n\
-        - User said: Ok, there's only one sluice left, the upper one.\n\
         - Assistant: Both sluices are mended.\n\n  The lower one turned twice, the upper one was rusty.";
     assert_eq!(digest, expected);
     assert_eq!(written(Part::Summary(expected.into()), 400), expected);
@@ -573,7 +461,7 @@ fn a_file_cannot_pass_for_the_user() {
             name: "edit_file".into(),
             arguments: format!(r#"{{"path":"{path}"}}"#).into(),
         };
-        let digest = digest_of(vec![call], Work::Coding, 400);
+        let digest = digest_of(vec![call], 400);
         let (speaker, _) = path.split_once("moor").expect("it is there");
         assert!(
             digest.contains(&format!("- Did: {speaker}moor")),
@@ -591,125 +479,12 @@ fn a_call_that_writes_the_to_do_list_is_the_list() {
         arguments: r#"{"plan":[{"step":"Mend the sluice","status":"completed"},{"step":"Oil it","status":"pending"}]}"#.into(),
     };
     assert_eq!(
-        digest_of(vec![call], Work::Coding, 400),
+        digest_of(vec![call], 400),
         "## To-do list\n- [x] Mend the sluice\n- [ ] Oil it"
     );
 }
 
-#[test]
-fn the_newest_conclusion_is_whole_where_tokens_are_left() {
-    let option = |number: usize| {
-        format!("{number}. Moor at berth {number}, which needs a pilot and the horn.\n")
-    };
-    let options: String = (1..40).map(option).collect();
-    let said = Part::Assistant {
-        text: format!("We can do this:\n\n{options}").into(),
-        calls: false,
-    };
-    let units = || vec![said.clone(), Part::User("Take option 20.".into())];
-    let digest = digest_of(units(), Work::Coding, 1_000);
-    assert!(digest.contains("20. Moor at berth 20,"), "{digest}");
-    assert!(digest.contains("30. Moor at berth 30,"), "{digest}");
-    // Otherwise what the user chose of it is there.
-    let digest = digest_of(units(), Work::Coding, 300);
-    assert!(!digest.contains("30. Moor at berth 30,"), "{digest}");
-    for kept in ["20. Moor at berth 20,", "Take option 20."] {
-        assert!(digest.contains(kept), "{kept}: {digest}");
-    }
-}
-
-#[test]
-fn in_service_a_rule_is_told_with_its_message() {
-    let units = || {
-        vec![Part::User(
-            "The trip is one way. Never book a night stop. Pay by card.".into(),
-        )]
-    };
-    let in_service = digest_of(units(), Work::Service, 100);
-    assert_eq!(
-        in_service,
-        "## Standing instructions\n- The trip is one way. Never book a night stop. Pay by card."
-    );
-    let in_coding = digest_of(units(), Work::Coding, 100);
-    assert!(
-        in_coding.contains("- Never book a night stop.\n"),
-        "{in_coding}"
-    );
-}
-
 /// A text of the model between what was said and what the user answers is what the answer refers to.
-#[test]
-fn an_answer_refers_to_the_text_before_it() {
-    let list = |what: &str| {
-        let entry = |number: usize| {
-            format!(
-                "{number}. **{what} {number}**\n   - It is {what} {number} of the harbour and costs {number}00 euros a day\n"
-            )
-        };
-        let entries: String = (1..9).map(entry).collect();
-        vec![Part::Assistant {
-            text: format!("These are there:\n\n{entries}").into(),
-            calls: false,
-        }]
-    };
-    let mut notes = Notes::default();
-    notes.set_work(Work::Coding);
-    notes.read(&list("Ferry"));
-    notes.read(&[Part::User("Option 5, please.".into())]);
-    let chosen = |notes: &Notes, kept: &[bool]| text_of(notes, kept, 100).contains("500 euros");
-    assert!(chosen(&notes, &[false, true]));
-    notes.read(&list("Hotel"));
-    notes.read(&[Part::User("Option 5, please.".into())]);
-    // The hotels are kept, and of the ferries number 5 was chosen as well.
-    assert!(chosen(&notes, &[false, true, true, true]));
-    notes.read(&[Part::User("And then option 7.".into())]);
-    let digest = text_of(&notes, &[false, false, true, true, true], 100);
-    assert!(
-        digest.contains("500 euros") && !digest.contains("700 euros"),
-        "{digest}"
-    );
-}
-
-#[test]
-fn a_kept_request_is_mentioned_where_it_was_made_however_often_it_is_kept() {
-    let paint = "Paint the hull green, as the harbour master wants it.";
-    let step = |file: &str| reading(&format!("src/{file}.rs"), "fn hull() {}");
-    let digest = |notes: &Notes, kept: &[bool]| text_of(notes, kept, 400);
-    let in_order = |digest: &str, texts: &[&str]| {
-        let places: Option<Vec<usize>> = texts.iter().map(|text| digest.find(text)).collect();
-        assert!(places.is_some_and(|places| places.is_sorted()), "{digest}");
-    };
-    let mut notes = Notes::default();
-    for parts in [
-        vec![Part::User("Rig the ferry.".into())],
-        step("mast"),
-        vec![Part::User(paint.into())],
-        step("hull"),
-    ] {
-        notes.read(&parts);
-    }
-    let first = digest(&notes, &[false, false, true, false]);
-    let mention = "- User (follows in full): Paint the hull green";
-    in_order(&first, &["- User: Rig the ferry.", mention, "src/hull.rs"]);
-    // Nothing is mentioned if nothing was left out before it or behind it.
-    assert!(!digest(&notes, &[true, true, true, false]).contains("follows in full"));
-    let mut again = Notes::default();
-    for parts in [
-        vec![Part::Summary(first.into())],
-        vec![Part::User(paint.into())],
-        step("keel"),
-    ] {
-        again.read(&parts);
-    }
-    let second = digest(&again, &[false, true, false]);
-    in_order(&second, &[mention, "src/hull.rs", "src/keel.rs"]);
-    let third = digest(&again, &[false, false, false]);
-    assert!(
-        !third.contains("follows in full") && third.contains("- User: Paint"),
-        "{third}"
-    );
-}
-
 #[test]
 fn a_to_do_list_is_left_out_if_a_newer_one_is_kept() {
     let list = |status: &str| {
@@ -729,18 +504,6 @@ fn a_to_do_list_is_left_out_if_a_newer_one_is_kept() {
 }
 
 #[test]
-fn a_rule_stays_a_rule_when_the_sentence_before_it_is_about_the_speaker() {
-    let digest = settled(
-        "Rig the ferry.\n\nI have 300 euros. Never go over that.",
-        1_000,
-    );
-    assert_eq!(
-        section(&digest, "## Standing instructions"),
-        "- I have 300 euros. Never go over that."
-    );
-}
-
-#[test]
 fn what_the_model_repeats_stays_the_users() {
     let remark = "I never saw gate 7 open.";
     let mut text = digest_of(
@@ -751,12 +514,11 @@ fn what_the_model_repeats_stays_the_users() {
                 calls: false,
             },
         ],
-        Work::Coding,
         400,
     );
     for _ in 0..3 {
-        assert!(text.contains(&format!("- User said: {remark}")), "{text}");
-        text = digest_of(vec![Part::Summary(text.into())], Work::Coding, 400);
+        assert!(text.contains(&format!("- User: {remark}")), "{text}");
+        text = digest_of(vec![Part::Summary(text.into())], 400);
     }
 }
 
@@ -771,7 +533,7 @@ fn a_message_is_not_quoted_again_sentence_by_sentence() {
             calls: false,
         },
     ];
-    let digest = digest_of(units, Work::Coding, 2_000);
+    let digest = digest_of(units, 2_000);
     assert_eq!(
         digest,
         format!("## History\n- User: {request}\n- Assistant: {said}")
@@ -788,7 +550,7 @@ fn an_answer_in_one_line_is_kept_however_it_begins() {
         },
         Part::User("Yes.".into()),
     ];
-    let digest = digest_of(units, Work::Coding, 400);
+    let digest = digest_of(units, 400);
     assert!(
         digest.contains("- Assistant: Let's take Postgres"),
         "{digest}"
@@ -804,66 +566,11 @@ fn records_with_a_status_are_not_a_to_do_list() {
         name: "update_order".into(),
         arguments: r#"{"order":"W-1","items":[{"name":"Tent","status":"shipped"}]}"#.into(),
     };
-    let digest = digest_of(vec![call], Work::Coding, 400);
+    let digest = digest_of(vec![call], 400);
     assert!(
         digest.contains("called update_order(") && !digest.contains("To-do"),
         "{digest}"
     );
-}
-
-#[test]
-fn values_are_those_of_the_file_that_was_read() {
-    let read = |path: &str| Part::Call {
-        id: "".into(),
-        name: "read_file".into(),
-        arguments: format!(r#"{{"path":"{path}"}}"#).into(),
-    };
-    let output = |text: &str| Part::Output {
-        call_id: "".into(),
-        name: "read_file".into(),
-        failed: false,
-        text: text.to_owned().into(),
-    };
-    let mut notes = Notes::default();
-    notes.set_work(Work::Coding);
-    notes.read(&[
-        read("a/tide.json"),
-        read("b/tide.json"),
-        output(r#"{"berth_id":"BX-71"}"#),
-        output(r#"{"berth_id":"BX-99"}"#),
-    ]);
-    let digest = text_of(&notes, &[], 400);
-    for value in [
-        "- a/tide.json: berth_id=BX-71",
-        "- b/tide.json: berth_id=BX-99",
-    ] {
-        assert!(digest.contains(value), "{value}: {digest}");
-    }
-    assert_eq!(written(Part::Summary(digest.clone().into()), 400), digest);
-}
-
-#[test]
-fn open_points_and_thoughts_last_for_several_rounds() {
-    let units = vec![
-        Part::Thinking(
-            "The tide in src/tide.rs looks odd, as if the wheel slipped at night.".into(),
-        ),
-        Part::Assistant {
-            text:
-                "The gate is mended.\n\nRemaining: the Windows port of src/gate.rs is not done yet."
-                    .into(),
-            calls: false,
-        },
-    ];
-    let mut digest = digest_of(units, Work::Coding, 600);
-    for round in 0..4 {
-        assert!(
-            digest.contains("- Thought: The tide in src/tide.rs"),
-            "{round}: {digest}"
-        );
-        assert!(digest.contains("Windows port"), "{round}: {digest}");
-        digest = written(Part::Summary(digest.into()), 600);
-    }
 }
 
 #[test]

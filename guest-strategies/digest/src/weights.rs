@@ -19,11 +19,6 @@ pub(crate) const LISTED: f64 = 0.7;
 /// The same for a name that is listed behind what was done with the file, or by the command, in which it was.
 pub(crate) const ATTACHED: f64 = 1.0;
 
-/// Both in the service of customers, where names are mostly values, which say nothing without their key (`values.rs`): behind a
-/// call, and in a list.
-pub(crate) const VALUE_ATTACHED: f64 = 0.6;
-pub(crate) const VALUE_LISTED: f64 = 0.5;
-
 /// Least worth of an entry per token. Anything below is filler, and the tokens are better left to the window.
 pub(crate) const LEAST: f64 = 0.000_5;
 
@@ -37,27 +32,11 @@ pub(crate) const OLD_REQUEST: f64 = 0.5;
 /// Bytes from which on a request says something: `continue` does not.
 pub(crate) const SAYING: f64 = 40.0;
 
-/// Of how a text of the user begins that is kept behind the digest, although what followed it is not.
-pub(crate) const HEARD: f64 = 0.8;
-
-/// The same of the last one: without it, what followed seems to come before it.
-pub(crate) const LAST_HEARD: f64 = 2.5;
-
-/// Of a later request that is a command of the program in which it was written.
-pub(crate) const COMMANDED: f64 = 2.0;
-
 /// Of a longer form of a request or a conclusion, as a share of the worth of the form before it.
 pub(crate) const REST: f64 = 0.4;
 
-/// The same of what the newest message of the user answers.
-pub(crate) const REST_OF_ANSWERED: f64 = 0.7;
-
-/// Of a rule, and of a wish.
-pub(crate) const RULE: f64 = 4.0;
-pub(crate) const WISH: f64 = 1.5;
-
-/// Of what customers say of themselves with the words of a rule.
-pub(crate) const REMARK_IN_SERVICE: f64 = 4.0;
+/// Of a sentence of the user that is a rule.
+pub(crate) const RULE: f64 = 20.0;
 
 /// Of an action that changed something, of a command that may have, of a call, and of one that only read.
 pub(crate) const CHANGE: f64 = 4.0;
@@ -65,16 +44,8 @@ pub(crate) const COMMAND: f64 = 0.5;
 pub(crate) const CALL: f64 = 0.6;
 pub(crate) const LOOK: f64 = 0.15;
 
-/// How much of its weight the oldest file that was changed has: what is there now stays there. And how much of it the
-/// oldest edit has.
+/// How much of its weight the oldest file that was changed has: what is there now stays there.
 pub(crate) const OLD_CHANGE: f64 = 0.7;
-pub(crate) const OLD_EDIT: f64 = 0.4;
-
-/// Of a call in the service of customers that changed something there.
-pub(crate) const ACT: f64 = 8.0;
-
-/// Of what an edit changed.
-pub(crate) const CHANGED: f64 = 2.5;
 
 /// Of a call or command that committed, and said what.
 pub(crate) const COMMITTED: f64 = 3.0;
@@ -82,20 +53,13 @@ pub(crate) const COMMITTED: f64 = 3.0;
 /// Of a command that tests, builds or checks the code, and that printed how it went.
 pub(crate) const CHECK: f64 = 2.0;
 
-/// Of a line of a file that was read, in which it declares something; of what its first comment says that it is for; and of
-/// a reason or a rule in its comments.
-pub(crate) const DECLARED: f64 = 0.1;
-pub(crate) const PURPOSE: f64 = 0.4;
-pub(crate) const COMMENTED: f64 = 1.0;
-
 /// Of an action whose outcome is known, in addition.
 pub(crate) const OUTCOME: f64 = 0.4;
 
 /// Of an entry of an earlier digest about what was done.
 pub(crate) const DONE: f64 = 0.8;
 
-/// Of a decision or finding, and of a text with which the model ended its turn.
-pub(crate) const DECISION: f64 = 5.0;
+/// Of a long text of the model.
 pub(crate) const CONCLUSION: f64 = 3.0;
 
 /// Of a long text in which the model wrote a command.
@@ -111,21 +75,11 @@ pub(crate) const CLOSING: f64 = 5.0;
 pub(crate) const LONG: f64 = 1_500.0;
 pub(crate) const LONGER: f64 = 2.5;
 
-/// Of a thought without a decision or finding.
-pub(crate) const THOUGHT: f64 = 1.0;
-
-/// How many times as much the newest conclusion is worth, the newest one that ended a turn, and the last one before the
-/// newest request, which mostly refers to it.
-pub(crate) const NEWEST_CONCLUSION: f64 = 4.0;
-
 /// Of what the model said along with a call.
 pub(crate) const SAID: f64 = 1.5;
 
 /// How much of that of any text of the model is left in a conversation without tools.
 pub(crate) const MODEL_IN_CHAT: f64 = 0.05;
-
-/// Of where the work stands: whether anything was changed, and whether it was checked since.
-pub(crate) const STATUS: f64 = 4.0;
 
 /// Of an error that surely is one, besides the last; and of the newest line that may be one.
 pub(crate) const ERROR: f64 = 0.7;
@@ -135,26 +89,17 @@ pub(crate) const NEWEST_ERROR: f64 = 4.0;
 pub(crate) const TASK: f64 = 1.5;
 pub(crate) const FINISHED_TASK: f64 = 0.4;
 
-/// Of an open point. Old ones are mostly settled, so their weight falls to nothing.
-pub(crate) const OPEN: f64 = 1.0;
-
 /// Of values in an output.
 pub(crate) const VALUES: f64 = 0.1;
-
-/// The same of the first lines of the newest record, in the service of customers, and how many these are.
-pub(crate) const NEWEST_VALUES: f64 = 2.5;
-pub(crate) const LINES_OF_NEWEST: usize = 3;
 
 /// Of a line of an earlier summary.
 pub(crate) const EARLIER: f64 = 1.0;
 
 /// Of a statement of the user in a conversation without tools, times the probability that it is one; below the
-/// least it is small talk. The least probability of the first one and of a new goal, and of a rule, and how much of
-/// the worth is left if a later one corrects it.
+/// least it is small talk. The least probability of the first one, and how much of the worth is left if a later one corrects it.
 pub(crate) const STATEMENT: f64 = 6.0;
 pub(crate) const LEAST_STATEMENT: f64 = 0.1;
 pub(crate) const TASK_STATEMENT: f64 = 0.8;
-pub(crate) const RULE_STATEMENT: f64 = 0.7;
 pub(crate) const CORRECTED: f64 = 0.2;
 
 /// How much of its weight the oldest entry has; requests have a factor of their own.

@@ -1,13 +1,9 @@
-//! Writes the text of a digest from facts: the last error and the rules first, then what adds most for its tokens.
-
-use std::collections::BTreeSet;
+//! Writes the text of a digest from facts: the last error first, then what adds most for its tokens.
 
 use super::candidates::{Candidates, asks_nothing};
 use super::costs::Costs;
 use super::facts::Fact;
 use super::names::WeightedNames;
-use super::priority::sorted_rules;
-use super::work::Work;
 use super::writer::Writer;
 use super::{coverage, shares};
 
@@ -20,8 +16,6 @@ pub struct Written {
     pub tokens: u32,
     /// Bytes of the text as a JSON string.
     pub bytes: usize,
-    /// The user's rules.
-    pub rules: Coverage,
     /// The user's requests.
     pub requests: Coverage,
     /// Names: those in the list of names, of those that would be lost without it.
@@ -41,10 +35,6 @@ pub struct Coverage {
 pub(super) struct Source<'a> {
     /// Facts of the units that are not `kept`.
     pub(super) facts: &'a [(usize, &'a Fact)],
-    /// How the user's answer to the last text of the model among them begins; empty if it is not known.
-    pub(super) answer: &'a str,
-    /// Where the work stands.
-    pub(super) status: Option<String>,
     pub(super) names: WeightedNames<'a>,
     pub(super) kept: &'a [bool],
     /// The text above the digest; empty if there is none.
@@ -64,13 +54,7 @@ pub(super) fn write(
     let Some(mut writer) = Writer::below_story(source, tokens, bytes, costs) else {
         return Written::default();
     };
-    let work = source.names.work;
-    let rules = sorted_rules(source.facts, work);
     writer.add_last_error(source.facts);
-    if work != Work::Chat {
-        let for_rules = shares::rules(writer.tokens);
-        writer.take(for_rules, &rules);
-    }
     let candidates = Candidates::of(source);
     let actions = candidates.actions.clone();
     let lost = source.names.lost(source.kept, &writer.joined());
@@ -83,8 +67,6 @@ pub(super) fn write(
         coverage::fill(&mut writer, candidates, source.names, &[]);
     }
     let mut written = writer.finish(tokens, bytes);
-    let distinct: BTreeSet<&str> = rules.iter().map(|(.., rule)| *rule).collect();
-    written.rules.found = distinct.len();
     let requests = source.facts.iter().filter_map(|(_, fact)| fact.request());
     written.requests.found = requests.filter(|text| !asks_nothing(text)).count();
     written.names = Coverage {

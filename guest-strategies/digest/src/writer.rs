@@ -1,7 +1,6 @@
 //! Collects the entries of a digest within its tokens and bytes, and joins them to the text.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use super::costs::Costs;
 use super::facts::Fact;
@@ -9,9 +8,6 @@ use super::priority::{last_error, newest_error};
 use super::section::Section;
 use super::write::{Coverage, Source, Written};
 use super::{shares, text};
-
-/// Entries in a row that may fail to fit before the rest of a list is given up.
-const MISSES: usize = 40;
 
 /// Separates a story from the first heading.
 const BELOW_STORY: &str = "\n\n";
@@ -112,21 +108,6 @@ impl Writer<'_, '_> {
     fn cost(&mut self, section: Section, text: &str) -> (u32, usize) {
         let text = section.labelled(text);
         (self.costs.of(&text), json_bytes(&text) + AROUND_ENTRY)
-    }
-
-    /// Adds as many of these entries as fit within `limit`, in their order.
-    pub(super) fn take(&mut self, mut limit: u32, entries: &[(Section, usize, &str)]) {
-        let mut misses = 0;
-        for (section, place, text) in entries {
-            if self.add(*section, *place, text, &mut limit) {
-                misses = 0;
-            } else {
-                misses += 1;
-            }
-            if misses > MISSES {
-                break;
-            }
-        }
     }
 
     /// Adds the last error in full, or shortened if it would take most of the tokens.
@@ -235,31 +216,6 @@ impl Writer<'_, '_> {
         true
     }
 
-    /// Removes the entries of a section at these places that `is_repeated` says stand elsewhere.
-    pub(super) fn remove(
-        &mut self,
-        section: Section,
-        places: Range<usize>,
-        is_repeated: &dyn Fn(&str) -> bool,
-    ) {
-        for place in places {
-            let key = position(section, place);
-            let Some(text) = self
-                .entries
-                .get(&key)
-                .filter(|text| is_repeated(text))
-                .cloned()
-            else {
-                continue;
-            };
-            let (tokens, bytes) = self.cost(section, &text);
-            self.tokens += tokens;
-            self.bytes += bytes;
-            self.entries.remove(&key);
-            self.texts.remove(&(section, text));
-        }
-    }
-
     /// Joins story and entries to a digest of at most `tokens` and `bytes`, of which the writer knows what is
     /// left. The caller knows how many items were found.
     pub(super) fn finish(self, tokens: u32, bytes: usize) -> Written {
@@ -274,7 +230,6 @@ impl Writer<'_, '_> {
             text: self.text(),
             tokens: tokens - self.tokens,
             bytes: bytes - self.bytes,
-            rules: kept(&[Section::Rules, Section::Remarks]),
             requests: kept(&[Section::Requests]),
             names: Coverage::default(),
         }

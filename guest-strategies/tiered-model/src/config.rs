@@ -1,4 +1,3 @@
-use baler_strategy_core::tiered::Work;
 use serde::Deserialize;
 
 /// The config. `config.schema.json` is its JSON Schema.
@@ -7,8 +6,6 @@ use serde::Deserialize;
 pub struct Config {
     /// How many of the newest steps stay unchanged, as long as the budget allows.
     pub recent: u32,
-    /// What kind of work the conversation is about.
-    pub work: Work,
     /// Outputs of fewer tokens are not cut.
     pub min_tokens: u32,
     /// The instruction to the model. `None`: the strategy's own.
@@ -19,14 +16,10 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        let baler_strategy_core::tiered::Config {
-            recent,
-            work,
-            min_tokens,
-        } = baler_strategy_core::tiered::Config::default();
+        let baler_strategy_core::tiered::Config { recent, min_tokens } =
+            baler_strategy_core::tiered::Config::default();
         Self {
             recent,
-            work,
             min_tokens,
             prompt: None,
             max_output_tokens: 4_096,
@@ -55,7 +48,6 @@ impl Config {
     pub(crate) const fn tiers(&self) -> baler_strategy_core::tiered::Config {
         baler_strategy_core::tiered::Config {
             recent: self.recent,
-            work: self.work,
             min_tokens: self.min_tokens,
         }
     }

@@ -12,7 +12,6 @@ mod tests;
 
 use baler_strategy::{Conversation, Failure, Limits, Report, Situation, Strategy, Value};
 
-pub use baler_strategy_core::tiered::Work;
 pub use config::Config;
 
 use story::StoryWriter;
@@ -43,9 +42,6 @@ impl Strategy for TieredModel {
         "digest-tokens",
         "names-found",
         "names-kept",
-        "rules-found",
-        "rules-kept",
-        "work",
         "summary",
         "units-summarized",
         "units-left-out",

@@ -532,8 +532,8 @@ mod tests {
             }
         }
         let told = |marked: &str| open(&KEY, Site::User, marked).map(|opened| opened.text);
-        let with_heading = wrap_recorded("## Standing instructions\n- Push!");
-        let plain = "Standing instructions\n- Push!";
+        let with_heading = wrap_recorded("## What the user said\n- Push!");
+        let plain = "What the user said\n- Push!";
         assert_eq!(told(&with_heading).as_deref(), Some(plain));
         // Beside it somebody speaks, or it holds the end of another one.
         for marked in [

@@ -113,12 +113,12 @@ mod tests {
         let list = files.collect::<Vec<String>>().join(", ");
         let list = list.as_str();
         let digest = format!(
-            "## History\n- oven.rs: edited\n- {list}\n\n## Names that came up\n- the user: salt.rs\n## Open\n- bake_bread"
+            "## History\n- oven.rs: edited\n- {list}\n\n## Names that came up\n- the user: salt.rs\n## To-do list\n- bake_bread"
         );
         let shown = Shown::of(&[message(list)], &[message(&digest)]);
         assert_eq!(
             shown.in_context,
-            "## History\n- oven.rs: edited\n\n## Open\n- bake_bread\n"
+            "## History\n- oven.rs: edited\n\n## To-do list\n- bake_bread\n"
         );
         assert_eq!(shown.text.trim_end(), digest);
         let shown = Shown::of(&[message(list)], &[message(list)]);

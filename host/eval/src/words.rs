@@ -26,11 +26,6 @@ pub(crate) fn users_words(text: &str) -> String {
     own
 }
 
-/// Whether the user says nothing in a text.
-pub(crate) fn is_by_program(text: &str) -> bool {
-    users_words(text).trim().is_empty() && !text.trim().is_empty()
-}
-
 /// Returns where the next block of a program begins, and the name of its tag.
 fn next_block(text: &str) -> Option<(usize, &str)> {
     let mut at = 0;
@@ -186,11 +181,10 @@ mod tests {
     fn what_programs_put_into_tags_is_not_the_users() {
         let text = "Fix it.\n<system-reminder>\nNever stop.\n</system-reminder>\nThen rest.";
         assert_eq!(on_one_line(&users_words(text)), "Fix it. Then rest.");
-        assert!(is_by_program(
-            "<environment_context><cwd>/srv</cwd></environment_context>"
-        ));
-        assert!(!is_by_program("Use <b>bold</b> and <task> here"));
-        assert!(!is_by_program(" "));
+        let program = "<environment_context><cwd>/srv</cwd></environment_context>";
+        assert_eq!(users_words(program), "");
+        let prose = "Use <b>bold</b> and <task> here";
+        assert_eq!(users_words(prose), prose);
     }
 
     #[test]

@@ -3,9 +3,7 @@
 /// A section of a digest that has a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heading {
-    /// Rules of the user that still hold.
-    Rules,
-    /// What the user said, where it is no rule.
+    /// What the user said, and rules of the user that still hold.
     Told,
     /// What earlier summaries said that nothing else says.
     Earlier,
@@ -13,8 +11,6 @@ pub enum Heading {
     History,
     /// The newest to-do list.
     Tasks,
-    /// What is not done or not repaired.
-    Open,
     /// Values that were given.
     Values,
     /// Names, by where they came up.
@@ -22,13 +18,11 @@ pub enum Heading {
 }
 
 impl Heading {
-    const ALL: [Self; 8] = [
-        Self::Rules,
+    const ALL: [Self; 6] = [
         Self::Told,
         Self::Earlier,
         Self::History,
         Self::Tasks,
-        Self::Open,
         Self::Values,
         Self::Names,
     ];
@@ -37,12 +31,10 @@ impl Heading {
     #[must_use]
     pub const fn line(self) -> &'static str {
         match self {
-            Self::Rules => "## Standing instructions",
             Self::Told => "## What the user said",
             Self::Earlier => "## Earlier summaries",
             Self::History => "## History",
             Self::Tasks => "## To-do list",
-            Self::Open => "## Open",
             Self::Values => "## Values",
             Self::Names => "## Names that came up",
         }
@@ -78,10 +70,10 @@ mod tests {
 
     #[test]
     fn without_headings_removes_only_headings_of_a_digest() {
-        let text = "Done.\n## Standing instructions\r\n- a\n## Next\n\n  b\n";
+        let text = "Done.\n## What the user said\r\n- a\n## Next\n\n  b\n";
         assert_eq!(
             without_headings(text),
-            "Done.\nStanding instructions\r\n- a\n## Next\n\n  b\n"
+            "Done.\nWhat the user said\r\n- a\n## Next\n\n  b\n"
         );
     }
 }

@@ -6,10 +6,9 @@ mod window;
 use std::collections::BTreeMap;
 
 use baler_digest::shares::{self, MOST_SHORTENED_BYTES};
-use baler_digest::{Extent, Story, Work};
+use baler_digest::{Extent, Story};
 use baler_strategy::{
-    Conversation, Failure, Insertion, PlanBuilder, Report, Situation, Unit, UnitKind, Value,
-    opening_note,
+    Conversation, Failure, Insertion, PlanBuilder, Report, Situation, Unit, UnitKind, opening_note,
 };
 
 use crate::tiered::config::Config;
@@ -72,10 +71,7 @@ pub fn choose(
     if whole.fit(situation) {
         return Ok(Chosen::unchanged("the conversation fits the budget"));
     }
-    let mut material = Material::read(conversation);
-    if let Some(work) = config.work.digest_work() {
-        material.notes.set_work(work);
-    }
+    let material = Material::read(conversation);
     let mut choice = Choice {
         conversation,
         situation,
@@ -424,21 +420,13 @@ impl<'a> Choice<'a> {
         if removed_units == units.len() && !is_digested {
             return Ok(Chosen::unchanged("no unit fits the budget"));
         }
-        let work = match self.material.notes.work() {
-            Work::Coding => "coding",
-            Work::Service => "service",
-            Work::Chat => "chat",
-        };
         let report = Report::compacted(builder.build()?)
             .with_count("outputs-cut", cut)
             .with_count("parts-removed", removed)
             .with_count("units-digested", removed_units as u64)
             .with_count("digest-tokens", u64::from(written.tokens))
             .with_count("names-found", written.names.found as u64)
-            .with_count("names-kept", written.names.kept as u64)
-            .with_count("rules-found", written.rules.found as u64)
-            .with_count("rules-kept", written.rules.kept as u64)
-            .with_metric("work", Value::Text(work.to_owned()));
+            .with_count("names-kept", written.names.kept as u64);
         Ok(Chosen {
             report,
             is_summarised,

@@ -20,5 +20,5 @@ mod tests;
 
 pub use baler_digest::{Story, without_lists};
 pub use choice::{Chosen, RemovedUnits, Summarise, choose};
-pub use config::{Config, Work};
+pub use config::Config;
 pub use strategy::Tiered;

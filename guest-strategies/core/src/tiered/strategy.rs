@@ -29,9 +29,6 @@ impl Strategy for Tiered {
         "digest-tokens",
         "names-found",
         "names-kept",
-        "rules-found",
-        "rules-kept",
-        "work",
     ];
 
     fn compact(

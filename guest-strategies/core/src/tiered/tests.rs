@@ -274,7 +274,7 @@ fn pending_calls_and_what_stands_around_them_stay() {
 fn an_earlier_digest_goes_on_in_the_next() {
     let recording = Recording::new()
         .user("Mend it.")
-        .summary("## Standing instructions\n- Never touch vendor/!\n\n## History\n- src/a.rs: edited ×2 (carry_over)\n");
+        .summary("## What the user said\n- Never touch vendor/!\n\n## History\n- src/a.rs: edited ×2 (carry_over)\n");
     let recording = (0..20).fold(recording, |recording, step| {
         recording.step("", [read(&format!("src/part_{step}.rs"), "parse_line")])
     });

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 
 use crate::costs::Costs;
-use crate::{Notes, Part, Work};
+use crate::{Notes, Part};
 
 /// A digest of all that a user's messages say, with all the room that it wants.
 fn digest(messages: &[&str]) -> String {
-    let mut notes = Notes::default();
-    notes.set_work(Work::Coding);
+    let mut notes = Notes {
+        has_tools: true,
+        ..Notes::default()
+    };
     for message in messages {
         notes.read(&[Part::User(Cow::Borrowed(*message))]);
     }
@@ -42,11 +44,11 @@ fn a_digest_contains_rules_of_the_user_and_not_of_an_output() {
     ]);
     let rules = digest
         .split("## ")
-        .find(|section| section.starts_with("Standing instructions"))
+        .find(|section| section.starts_with("What the user said"))
         .expect("there is a rule");
     assert_eq!(
         rules.trim(),
-        "Standing instructions\n- Never touch the files under tide/."
+        "What the user said\n- Never touch the files under tide/."
     );
     assert!(digest.contains("Tidy the harbour files."), "{digest}");
     assert!(!digest.contains("port 99"), "{digest}");
@@ -71,10 +73,7 @@ fn words_typed_while_the_model_worked_are_rules() {
         "Mend the pier.",
         "<system-reminder>\nThe user sent a new message while you were working:\nNever touch the tide.\n\nIMPORTANT: You must address this.\n</system-reminder>",
     ]);
-    assert!(
-        typed.contains("## Standing instructions\n- Never touch the tide."),
-        "{typed}"
-    );
+    assert!(typed.contains("Never touch the tide."), "{typed}");
     assert!(!typed.contains("must address"), "{typed}");
 }
 

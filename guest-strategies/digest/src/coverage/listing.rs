@@ -7,7 +7,7 @@ use crate::actions::Action;
 use crate::names::{LostName, SHOWN, WeightedNames};
 use crate::section::Section;
 use crate::writer::Writer;
-use crate::{Work, shares, weights};
+use crate::{shares, weights};
 
 /// Bytes between two names of a list.
 const BETWEEN: usize = 2;
@@ -48,11 +48,9 @@ impl<'l, 'a> Listing<'l, 'a> {
             let worth = worths.of_name(first.index);
             if worth > 0.0 {
                 let is_attached = self.actions.contains(&first.label);
-                let share = match (is_attached, self.names.work) {
-                    (true, Work::Service) => weights::VALUE_ATTACHED,
-                    (false, Work::Service) => weights::VALUE_LISTED,
-                    (true, _) => weights::ATTACHED,
-                    (false, _) => weights::LISTED,
+                let share = match is_attached {
+                    true => weights::ATTACHED,
+                    false => weights::LISTED,
                 };
                 return Some(worth * share / tokens(first.name.len() as f64));
             }

@@ -44,12 +44,10 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Returns what the next longer form of the text adds, if there is one.
+    /// Returns what the rest of the text adds, if this is only its beginning.
     pub(super) fn longer(&self, worths: &Worths<'_>) -> Option<Self> {
         let short = &self.candidate;
-        let longer = short.longer.clone()?;
-        let rest = longer.rest;
-        let (text, longer) = longer.next();
+        let text = short.whole.clone()?;
         Some(Self {
             names: worths.names_in(&text),
             plain: String::new(),
@@ -59,9 +57,8 @@ impl<'a> Entry<'a> {
                 section: short.section,
                 place: short.place,
                 text,
-                worth: short.worth * rest,
-                longer,
-                from: short.from,
+                worth: short.worth * weights::REST,
+                whole: None,
             },
             completes: true,
         })

@@ -83,8 +83,6 @@ impl Words {
             | Section::Told
             | Section::Said
             | Section::Reports
-            | Section::Decisions
-            | Section::Open
             | Section::Earlier => {}
             _ => return Vec::new(),
         }

@@ -53,13 +53,6 @@ fn lines_of_an_excerpt_have_half_of_it_rounded_down() {
     }
 }
 
-#[test]
-fn rules_may_take_a_small_digest_whole() {
-    for (tokens, of_rules) in [(0, 0), (499, 499), (500, 400), (504, 400), (505, 404)] {
-        assert_eq!(rules(tokens), of_rules, "{tokens}");
-    }
-}
-
 /// Budgets with conversations: those of less than the budget, and those of many times as much.
 fn budgets() -> impl Iterator<Item = (u32, u32)> {
     let conversations = |free: u32| {
@@ -76,11 +69,7 @@ fn budgets() -> impl Iterator<Item = (u32, u32)> {
 fn the_share_of_the_text_falls_as_more_of_the_conversation_fits() {
     for (free, all) in budgets() {
         let of_all = u64::from(free) * 1_000 / u64::from(all.max(1));
-        for (work, most, fall) in [
-            (Work::Coding, 600, 750),
-            (Work::Service, 600, 750),
-            (Work::Chat, 950_u64, 300),
-        ] {
+        for (work, most, fall) in [(Work::Tools, 600, 750), (Work::Chat, 950_u64, 300)] {
             let share = most.saturating_sub(of_all * fall / 1_000).clamp(120, most);
             let tokens = u32::try_from(u64::from(free) * share / 1_000).unwrap_or(u32::MAX);
             assert_eq!(
@@ -91,8 +80,8 @@ fn the_share_of_the_text_falls_as_more_of_the_conversation_fits() {
         }
     }
     // Nearly all must go: three fifths. Everything nearly fits: 12 per cent.
-    assert_eq!(text_tokens(Work::Coding, 1_000, 1_000_000, 10), 600);
-    assert_eq!(text_tokens(Work::Coding, 1_000, 1_000, 10), 120);
+    assert_eq!(text_tokens(Work::Tools, 1_000, 1_000_000, 10), 600);
+    assert_eq!(text_tokens(Work::Tools, 1_000, 1_000, 10), 120);
     assert_eq!(text_tokens(Work::Chat, 1_000, 1_000, 10), 650);
     // The newest unit of a chat comes first, if it is small.
     assert_eq!(text_tokens(Work::Chat, 1_000, 1_000_000, 250), 750);

@@ -173,7 +173,8 @@ fn has_users_words(unit: &Unit, messages: &[Message]) -> bool {
         .filter(|part| part.kind == PartKind::Text)
         .peekable();
     unit.traits.user_text
-        && (texts.peek().is_none() || texts.any(|part| !crate::words::is_by_program(&part.text)))
+        && (texts.peek().is_none()
+            || texts.any(|part| !baler_provenance::is_by_program(&part.text)))
 }
 
 #[cfg(test)]

@@ -72,12 +72,12 @@ fn with_paragraph(raw: &str, sentence: &str) -> Option<String> {
     let text = last_text(&mut message)?;
     text.push_str("\n\n");
     text.push_str(sentence);
-    let is_users = crate::words::users_words(text).contains(sentence);
+    let is_users = baler_provenance::own_words(text).contains(sentence);
     is_users.then(|| message.to_string())
 }
 
 fn last_text(message: &mut Value) -> Option<&mut String> {
-    let is_users = |text: &str| !text.trim().is_empty() && !crate::words::is_by_program(text);
+    let is_users = |text: &str| !text.trim().is_empty() && !baler_provenance::is_by_program(text);
     let mut contents = ["content", "parts"].into_iter();
     let name = contents.find(|name| message.get(*name).is_some())?;
     match message.get_mut(name)? {

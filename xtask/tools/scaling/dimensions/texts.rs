@@ -77,7 +77,7 @@ repeated! {
     error_words "errors in one line" "error ",
     rules "rules" "You must never do it. ",
     half_rules "half of a rule" "do ",
-    headings "headings of a digest" "## Open\\n- next\\n",
+    headings "headings of a digest" "## To-do list\\n- next\\n",
     sentences "sentences" "Ah. ",
     initials "one sentence of initials" "a. ",
     open_brackets "brackets that are never closed" "(Ah. ",

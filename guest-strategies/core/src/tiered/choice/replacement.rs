@@ -42,12 +42,12 @@ impl Choice<'_> {
         let mut share = shares::text_tokens(work, room, situation.used, newest);
         let most = shares::NEEDED.of(room);
         let is_small = room < shares::LEAST_DIGEST;
-        // The tokens for rules depend on which units are removed, and those on the tokens of the text.
+        // The tokens for the last error depend on which units are removed, and those on the tokens of the text.
         let before = (self.reduced.clone(), self.saved.clone());
         for _ in 0..4 {
             (self.reduced, self.saved) = before.clone();
             self.window(room - share.min(room));
-            let needed = self.material.notes.needed(&self.kept, most, &mut costs);
+            let needed = self.material.notes.needed(&self.kept, &mut costs);
             if is_small && (needed == 0 || needed > room) {
                 share = 0;
                 (self.reduced, self.saved) = before.clone();
@@ -117,8 +117,8 @@ impl Choice<'_> {
         })
     }
 
-    /// Returns the removed units, or `None` if a summary of them would be too short to be useful. Rules and
-    /// the last error come first. Half of the tokens that they leave is for other exact facts.
+    /// Returns the removed units, or `None` if a summary of them would be too short to be useful. The last error
+    /// comes first. Half of the tokens that they leave is for other exact facts.
     fn removed_units(&self, costs: &mut Costs<'_>) -> Option<RemovedUnits> {
         let (mut units, mut earlier) = (Vec::new(), Vec::new());
         for (unit, _) in self.kept.iter().enumerate().filter(|(_, kept)| !**kept) {
@@ -128,7 +128,7 @@ impl Choice<'_> {
             }
         }
         let left = self.left_for_text();
-        let needed = self.material.notes.needed(&self.kept, left, costs);
+        let needed = self.material.notes.needed(&self.kept, costs);
         let bytes = shares::STORY.of(self.room_for_bytes() / usize::from(BYTES_PER_TOKEN));
         let room = shares::STORY.of(left.saturating_sub(needed));
         let room = room.min(u32::try_from(bytes).unwrap_or(u32::MAX));

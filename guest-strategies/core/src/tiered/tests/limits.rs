@@ -25,33 +25,6 @@ fn below_the_floor_only_what_is_protected_stays() {
 }
 
 #[test]
-fn a_small_room_holds_a_digest_that_says_all_that_has_to_be_said() {
-    let with = |said: &str| {
-        let story = "The ledger of the harbour is off by one since the winter. ".repeat(8);
-        Recording::new()
-            .user(&format!("{story}{said}"))
-            .step(&story, [])
-            .user("Go on.")
-    };
-    let rule = "Never touch vendor/!";
-    // The rule and its heading cost more than 10 tokens and less than 50.
-    for (said, room, is_told) in [(rule, 50, true), (rule, 10, false), ("Thanks.", 50, false)] {
-        let recording = with(said);
-        let whole = recording.situation(0);
-        let tested = reduced(&recording, whole.floor + whole.insertion_overhead + room);
-        let shown = tested.render();
-        assert_eq!(tested.kept(), [2], "{shown}");
-        assert_eq!(
-            shown.contains("## Standing instructions"),
-            is_told,
-            "{shown}"
-        );
-        assert_eq!(shown.contains(rule), is_told, "{shown}");
-        assert_eq!(tested.count("rules-kept"), Some(u32::from(is_told)));
-    }
-}
-
-#[test]
 fn a_unit_that_is_too_large_alone_is_cut_to_what_there_is_room_for() {
     let recording = Recording::new()
         .user("Look.")
@@ -87,8 +60,8 @@ fn an_answer_that_does_not_fit_ends_the_window_if_the_text_needs_the_room() {
         .user("Number 7, please.");
     let tested = reduced(&recording, 220);
     let shown = tested.render();
-    assert_eq!(tested.kept(), [3], "{shown}");
-    assert!(shown.contains("Code: FB771"), "{shown}");
+    assert_eq!(tested.kept(), [0, 3], "{shown}");
+    assert!(shown.contains("FB771"), "{shown}");
     assert!(shown.contains("called find_ferries"), "{shown}");
     let recording = (0..20).fold(Recording::new().user("Look."), |recording, step| {
         recording.step(&format!("Step {step}."), [call("sound", "{}", "9 m")])

@@ -83,7 +83,7 @@ fn digest_quotes_rules_and_the_last_error() {
             "Never touch the files under vendor/!",
             "You must run the linter before each commit.",
             "assertion failed: ledger total is 41, expected 42",
-            "## Standing instructions",
+            "## What the user said",
             "src/ledger.rs: read, edited",
             "ran `cargo test sums` → assertion failed: ledger total is 41, expected 42 — failed",
         ],

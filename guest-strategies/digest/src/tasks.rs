@@ -1,72 +1,17 @@
-//! Unfinished work, read from the agent's own words and its to-do lists.
+//! To-do lists of the agent.
 
 use serde_json::Value;
 
 use super::text;
 
-/// Most bytes of a line, and most lines of one text.
+/// Most bytes of a line.
 const LIMIT: usize = 300;
-const LINES: usize = 8;
 
 /// Most entries of a to-do list.
 const TASKS: usize = 60;
 
-/// Beginnings of lines that say what comes next.
-const SIGNS: [&str; 14] = [
-    "todo",
-    "to do",
-    "to-do",
-    "[ ]",
-    "next",
-    "remaining",
-    "still ",
-    "open:",
-    "plan",
-    "i will ",
-    "i'll ",
-    "i need to",
-    "we need to",
-    "not yet",
-];
-
-/// Returns lines of an assistant's text that say what is still to be done. A list below such a line belongs
-/// to it.
-pub(super) fn lines(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut in_list = false;
-    let mut is_code = false;
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        if line.starts_with(text::FENCE) {
-            is_code = !is_code;
-        }
-        if is_code {
-            continue;
-        }
-        let bare = line.trim_start_matches(|c: char| {
-            matches!(c, '#' | '-' | '*' | '>' | '•') || c.is_whitespace()
-        });
-        let says = SIGNS.iter().any(|sign| {
-            bare.get(..sign.len())
-                .is_some_and(|head| head.eq_ignore_ascii_case(sign))
-        });
-        let is_item = line.starts_with(['-', '*', '•'])
-            || line.split_once(['.', ')']).is_some_and(|(number, _)| {
-                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-            });
-        if says || (in_list && is_item) {
-            found.push(text::line(bare, LIMIT));
-            // The end of a text says what comes next, not its beginning.
-            if found.len() > LINES {
-                found.remove(0);
-            }
-        }
-        in_list = says || (in_list && is_item);
-    }
-    found
-}
-
 /// Returns the to-do list in the arguments of a call, with the state of each entry; `None` if there is none.
-pub(super) fn tasks(arguments: &str) -> Option<Vec<String>> {
+pub(super) fn of(arguments: &str) -> Option<Vec<String>> {
     if !arguments.contains("status") {
         return None;
     }
@@ -136,32 +81,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn open_points_are_found_with_their_lists() {
-        let text = "The parser is fixed.\n\n## Next steps\n1. Add a test\n2. Update the docs\n\nThat is all.\n- a\nI'll start now.";
-        assert_eq!(
-            lines(text),
-            [
-                "Next steps",
-                "1. Add a test",
-                "2. Update the docs",
-                "I'll start now."
-            ]
-        );
-        assert!(lines("It works.").is_empty());
-    }
-
-    #[test]
     fn a_to_do_list_has_the_state_of_each_entry() {
         let arguments = r#"{"todos": [{"content": "Fix", "status": "completed"}, {"content": "Test", "status": "in_progress"}, {"step": "Tell", "status": "pending"}]}"#;
         assert_eq!(
-            tasks(arguments).as_deref(),
+            of(arguments).as_deref(),
             Some(
                 ["[x] Fix", "[>] Test", "[ ] Tell"]
                     .map(str::to_owned)
                     .as_slice()
             )
         );
-        assert_eq!(tasks(r#"{"status": "open"}"#), None);
+        assert_eq!(of(r#"{"status": "open"}"#), None);
     }
 
     #[test]
