@@ -155,11 +155,14 @@ def rests_on(evaluation):
         cuts = sum(len({row["cut"] for row in one["rows"]}) for one in own)
         lines.append(f"- {cell(group)}: {len(own)} conversations, {cuts} cuts")
     left_out = [one["skipped"] for one in evaluation.results]
-    lines.append(
-        f"- left out: {left_out.count('invalid')} that break a rule of their format, "
-        f"{left_out.count('empty')} in which too little was needed later, "
-        f"{left_out.count('unread')} that cannot be read"
-    )
+    # Without their names, which the command prints.
+    for why, said in [
+        ("invalid", "break a rule of their format"),
+        ("empty", "too little was needed later"),
+        ("unread", "cannot be read"),
+    ]:
+        if why in left_out:
+            lines.append(f"- left out, {said}: {left_out.count(why)}")
     return "\n".join(lines)
 
 

@@ -225,7 +225,7 @@ impl EvalCommand {
             "not everything was measured; fix the cause and run this again (--resume keeps what is finished)",
         )?;
         results.write(&evaluation)?;
-        if !evaluation.has_figures() {
+        if !evaluation.results.is_empty() && !evaluation.has_figures() {
             return Err(Failure::wrong_input(anyhow!(
                 "nothing was measured: {} left out, for the reasons above; give longer ones that a provider accepts",
                 figures::count(evaluation.results.len(), "conversation")

@@ -70,7 +70,7 @@ fn the_result_is_not_told_again() {
 fn whatever_comes_the_result_fits_or_there_is_a_reason() {
     testing::fits_or_gives_a_reason::<TieredModel>([
         "",
-        r#"{"recent":0,"work":"chat"}"#,
+        r#"{"recent":0,"min-tokens":9}"#,
         r#"{"max-output-tokens":64}"#,
         r#"{"recent":10,"min-tokens":0}"#,
     ]);

@@ -46,7 +46,7 @@ fn thousands_of_rules_do_not_crowd_out_the_rest() {
         Budget::Tokens(3_000),
     );
     let document = result.document();
-    assert!(document.matches("Never press button").count() > 5);
+    assert!(document.contains("Never press button"), "{document}");
     assert!(document.contains("I press none."));
 }
 
