@@ -205,7 +205,7 @@ pub(crate) fn check_not_in_use(
     }
 }
 
-/// Returns whose session log a file is; `None` if it is none, or none that baler reads.
+/// Returns the program whose session log a file is; `None` if it is another file, or a log that baler does not read.
 fn log_in(file: &Path) -> Option<LogKind> {
     let bytes = bounded(regular(file).ok()?, LARGEST_CONVERSATION).ok()??;
     LogKind::of(std::str::from_utf8(without_byte_order_mark(&bytes)).ok()?)

@@ -218,24 +218,22 @@ fn warn_about_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
     }
 }
 
-/// Says what a request needs besides what a log holds, and what it costs.
+/// Says what a request needs that a log does not hold, and what it costs.
 fn tell_what_logs_lack(kind: LogKind, conversation: &Conversation, messages: Messages) {
-    let lacking = "system prompt, tools and settings such as `max_tokens`";
     let cost = match conversation.tokens_not_shown() {
+        // Some logs hold them.
+        0 if conversation.overhead() > 0 => return,
         0 => String::new(),
         tokens => format!(
             "; by what the provider counted, they have {} tokens",
             figures::number(tokens)
         ),
     };
-    if conversation.tokens_not_shown() > 0 || conversation.overhead() == 0 {
-        messages.say(&styled(
-            FAINT,
-            &format!(
-                "note: the request made of a {kind} log lacks {lacking}, which the log does not hold{cost}\n"
-            ),
-        ));
-    }
+    let note = format!(
+        "note: the request made of a {kind} log lacks system prompt, tools and settings such as `max_tokens`, which the log \
+         does not hold{cost}\n"
+    );
+    messages.say(&styled(FAINT, &note));
 }
 
 /// Returns what of a log is not in the conversation, with its count, singular or plural.

@@ -77,7 +77,7 @@ fn the_readmes_first_command_prints_what_the_readme_says() {
 /// Commands that end otherwise than with 0, by what is in them: the server and the providers that they name are not
 /// there, or the page says so.
 const ENDS: [(&str, i32); 3] = [
-    ("--model openai:gpt-5-mini", 2), // there is no key
+    ("--model openai:gpt-5-mini", 2), // the key is missing
     ("--strategy http://127.0.0.1:7410", 4),
     ("should-compact request.json --context-window 128000", 3),
 ];

@@ -32,7 +32,7 @@ pub(super) struct Candidate<'a> {
 }
 
 /// All entries that may be chosen, and the actions to which names can be attached.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Candidates<'a> {
     pub(super) all: Vec<Candidate<'a>>,
     /// Actions with their places, by the label of their names.
@@ -66,21 +66,20 @@ impl<'a> Candidates<'a> {
                     text,
                     rules,
                     is_old,
-                } => match statements.read(text, *is_old) {
-                    Some(Some((text, worth))) => {
-                        collector.add(Section::Told, place * RULES, text, worth);
-                    }
-                    // It is small talk.
-                    Some(None) => {}
-                    None => {
-                        // Texts of the user are removed only where they exceed the share that the host keeps.
-                        for (number, rule) in rules.iter().enumerate() {
-                            let place = place * RULES + number;
-                            collector.add(Section::Told, place, rule.into(), weights::RULE);
+                } => {
+                    if statements.has(text, *is_old) {
+                        if let Some((text, worth)) = statements.next(text) {
+                            collector.add(Section::Told, place * RULES, text, worth);
                         }
-                        requests.read(place, text, &mut collector);
+                        continue;
                     }
-                },
+                    // Texts of the user are removed only where they exceed the share that the host keeps.
+                    for (number, rule) in rules.iter().enumerate() {
+                        let place = place * RULES + number;
+                        collector.add(Section::Told, place, rule.into(), weights::RULE);
+                    }
+                    requests.read(place, text, &mut collector);
+                }
                 Fact::Said { text, ends_turn } => {
                     told.extend(collector.said(place, text, *ends_turn));
                 }
@@ -219,10 +218,9 @@ impl<'a> Collector<'a> {
         if text.is_empty() || only_announces {
             return None;
         }
-        let is_step = has_run;
-        let answers = ends_turn && self.work != Work::Chat && !is_step;
+        let answers = ends_turn && self.work != Work::Chat && !has_run;
         let worth = match answers || is_long(&text) {
-            true if is_step => weights::THOUGHT_ALOUD,
+            true if has_run => weights::THOUGHT_ALOUD,
             true if answers => weights::CLOSING,
             true => weights::CONCLUSION,
             false => weights::SAID,
@@ -292,7 +290,7 @@ impl Requests {
 }
 
 /// Whether a request is only signs, or a command of the program in which it was written: `/model`.
-pub(super) fn asks_nothing(request: &str) -> bool {
+fn asks_nothing(request: &str) -> bool {
     let is_command = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '-');
     !request.chars().any(char::is_alphanumeric) || request.strip_prefix('/').is_some_and(is_command)
 }

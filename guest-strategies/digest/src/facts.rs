@@ -76,14 +76,6 @@ pub(super) enum Fact {
 }
 
 impl Fact {
-    /// Returns the text of a request.
-    pub(super) fn request(&self) -> Option<&str> {
-        match self {
-            Self::Request { text, .. } => Some(text),
-            _ => None,
-        }
-    }
-
     /// Returns the line of an error.
     pub(super) fn error(&self) -> Option<&str> {
         match self {

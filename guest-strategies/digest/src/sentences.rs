@@ -9,8 +9,8 @@ use crate::text::FENCE;
 const MOST: usize = 2_000;
 
 /// Returns where the sentences of a text are, in order. A heading, an item of a list and a paragraph end the sentence before
-/// them; what is between fences or quoted is no sentence. White space around a sentence and the mark of its item do not belong
-/// to it.
+/// them; text between fences and quoted lines are left out. The white space around a sentence and the mark of its item are not part
+/// of it.
 pub(super) fn of(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut paragraph: Option<Range<usize>> = None;

@@ -192,12 +192,6 @@ pub const LAST_ERROR: Share = Share::new(3, 5);
 /// Share for a newer line that only contains a word for an error: it may be an error.
 pub const POSSIBLE_ERROR: Share = Share::new(1, 8);
 
-/// Share of the digest's tokens for the user's rules: if rules take more, nothing else fits.
-pub const RULES: Share = Share::new(4, 5);
-
-/// Below this many tokens, rules may take the whole digest.
-pub const LEAST_TO_SHARE: u32 = 500;
-
 /// Fewest tokens with which a digest has a list of names.
 pub const LEAST_FOR_NAMES: u32 = 80;
 

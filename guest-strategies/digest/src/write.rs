@@ -1,6 +1,6 @@
 //! Writes the text of a digest from facts: the last error first, then what adds most for its tokens.
 
-use super::candidates::{Candidates, asks_nothing};
+use super::candidates::Candidates;
 use super::costs::Costs;
 use super::facts::Fact;
 use super::names::WeightedNames;
@@ -16,8 +16,6 @@ pub struct Written {
     pub tokens: u32,
     /// Bytes of the text as a JSON string.
     pub bytes: usize,
-    /// The user's requests.
-    pub requests: Coverage,
     /// Names: those in the list of names, of those that would be lost without it.
     pub names: Coverage,
 }
@@ -56,19 +54,15 @@ pub(super) fn write(
     };
     writer.add_last_error(source.facts);
     let candidates = Candidates::of(source);
-    let actions = candidates.actions.clone();
     let lost = source.names.lost(source.kept, &writer.joined());
-    let listed = coverage::fill(&mut writer, candidates, source.names, &lost);
-    let kept = coverage::write_names(&mut writer, &actions, source.names, &listed);
+    let listed = coverage::fill(&mut writer, candidates.clone(), source.names, &lost);
+    let kept = coverage::write_names(&mut writer, &candidates.actions, source.names, &listed);
     // What the story says may be repeated, and what was left for names, if nothing else needs the tokens.
     writer.is_whole = false;
     if writer.tokens > shares::SMALLEST_ENTRY {
-        let candidates = Candidates::of(source);
         coverage::fill(&mut writer, candidates, source.names, &[]);
     }
     let mut written = writer.finish(tokens, bytes);
-    let requests = source.facts.iter().filter_map(|(_, fact)| fact.request());
-    written.requests.found = requests.filter(|text| !asks_nothing(text)).count();
     written.names = Coverage {
         kept,
         found: lost.len(),

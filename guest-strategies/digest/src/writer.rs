@@ -219,18 +219,10 @@ impl Writer<'_, '_> {
     /// Joins story and entries to a digest of at most `tokens` and `bytes`, of which the writer knows what is
     /// left. The caller knows how many items were found.
     pub(super) fn finish(self, tokens: u32, bytes: usize) -> Written {
-        let kept = |wanted: &[Section]| {
-            let sections = self.entries.keys().map(|(.., section)| section);
-            Coverage {
-                kept: sections.filter(|section| wanted.contains(section)).count(),
-                found: 0,
-            }
-        };
         Written {
             text: self.text(),
             tokens: tokens - self.tokens,
             bytes: bytes - self.bytes,
-            requests: kept(&[Section::Requests]),
             names: Coverage::default(),
         }
     }

@@ -1,6 +1,6 @@
 //! Reduces a conversation only as far as the budget requires, as `tiered` does. If old steps have to be removed, a
 //! model describes what happened in them. Below follows what has to be exact: the user's rules, errors, to-do
-//! lists, open points and names.
+//! lists and names.
 //!
 //! Without a usable answer the result is that of `tiered`.
 

@@ -58,7 +58,7 @@ impl TrustCommand {
             let path = listed.path();
             if !path.is_file() {
                 Messages { quiet: false }.warn(&format!(
-                    "`{}` cannot run yet: there is no file `{}`; put the component there, or correct `source`",
+                    "`{}` cannot run yet: the file `{}` does not exist; put the component there, or correct `source`",
                     listed.name(),
                     cleaned(&path.to_string_lossy())
                 ));

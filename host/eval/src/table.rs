@@ -54,9 +54,11 @@ Shares from 0 to 1 with their 95 % intervals: of what the model used later and t
 
 ";
 
-/// The figures of sets that state what must be known, and of sets with questions.
-const QUESTIONS: [Figure; 4] = [
-    ("needs", |row| row.measured.needs),
+/// The figure of sets that state what must be known.
+const NEEDS: [Figure; 1] = [("needs", |row| row.measured.needs)];
+
+/// The figures of sets with questions.
+const QUESTIONS: [Figure; 3] = [
     ("evidence", |row| row.measured.evidence),
     ("evidence-strict", |row| row.measured.evidence_strict),
     ("answers", |row| row.measured.answers),
@@ -222,7 +224,7 @@ fn with_questions(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
     for strategy in summary.strategies() {
         let _ = write!(text, "| {strategy} |");
         let mut conversations = 0;
-        let figures = QUESTIONS[1..].iter().map(|(_, figure)| *figure);
+        let figures = QUESTIONS.iter().map(|(_, figure)| *figure);
         for figure in figures.chain([SIZE]) {
             let mean = summary.mean(sets, strategy, budget, &figure);
             conversations = mean.map_or(0, |mean| mean.conversations);
@@ -320,6 +322,7 @@ pub fn json(evaluation: &Evaluation) -> Value {
             for (name, sets) in groups(&sets) {
                 let figures: serde_json::Map<String, Value> = FIGURES
                     .iter()
+                    .chain(&NEEDS)
                     .chain(&QUESTIONS)
                     .chain(&KINDS)
                     .filter_map(|(name, figure)| {

@@ -44,7 +44,7 @@ fn next_block(text: &str) -> Option<(usize, &str)> {
     None
 }
 
-/// Calls `emit` with each sentence of a text of a person. What is between fences, and quoted lines, are no sentences.
+/// Calls `emit` with each sentence of a text of a person. Text between fences and quoted lines are left out.
 pub(crate) fn each_sentence(text: &str, emit: &mut dyn FnMut(&str)) {
     let mut is_fenced = false;
     let mut paragraph = String::new();

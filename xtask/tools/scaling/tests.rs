@@ -19,7 +19,7 @@ fn every_dimension_makes_documents_that_are_what_its_row_says() {
     let host = Host::builder().build().expect("a host");
     let mut wrong = Vec::new();
     for line in case::lines() {
-        // One stage is enough, and receipts are no conversations.
+        // One stage is enough, and receipts are not conversations.
         if !matches!(line.stage, Stage::Read | Stage::Plan) {
             continue;
         }

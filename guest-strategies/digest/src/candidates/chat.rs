@@ -35,16 +35,13 @@ impl Statements {
         }
     }
 
-    /// Reads the next text of the user. Returns its entry, or none if it is small talk; `None` if it is no statement.
-    pub(super) fn read<'a>(
-        &mut self,
-        text: &'a str,
-        is_old: bool,
-    ) -> Option<Option<(Cow<'a, str>, f64)>> {
-        (self.is_chat && is_statement(text, is_old)).then(|| self.entry(text))
+    /// Whether a text of the user is one of them.
+    pub(super) fn has(&self, text: &str, is_old: bool) -> bool {
+        self.is_chat && is_statement(text, is_old)
     }
 
-    fn entry<'a>(&mut self, text: &'a str) -> Option<(Cow<'a, str>, f64)> {
+    /// Returns the entry of the next statement, with its worth; `None` if it is small talk.
+    pub(super) fn next<'a>(&mut self, text: &'a str) -> Option<(Cow<'a, str>, f64)> {
         let is_corrected = self.corrected.next().unwrap_or(false);
         let mut score = self.talk.score(text);
         // The first message is mostly the task, whatever its words.

@@ -15,8 +15,8 @@ fn sizes() -> impl Iterator<Item = u32> {
 
 #[test]
 fn a_share_divides_before_it_multiplies() {
-    assert_eq!(RULES.of(9_u32), 4);
-    assert_eq!(RULES.of(u32::MAX), u32::MAX / 5 * 4);
+    assert_eq!(NEEDED.of(9_u32), 4);
+    assert_eq!(NEEDED.of(u32::MAX), u32::MAX / 5 * 4);
     assert_eq!(LARGE_UNIT.of(u64::MAX), u64::MAX / 2);
     assert_eq!(TEXT_BYTES.of(usize::MAX), usize::MAX / 2);
 }
@@ -31,9 +31,7 @@ fn each_share_rounds_as_the_written_fraction() {
         for share in [MEASURED_TEXT, RESERVED_SUMMARY, BEFORE_SIGN, NEWEST_OF_CHAT] {
             assert_eq!(share.of(n), n / 4, "{n}");
         }
-        for share in [NEEDED, RULES] {
-            assert_eq!(share.of(n), n / 5 * 4, "{n}");
-        }
+        assert_eq!(NEEDED.of(n), n / 5 * 4, "{n}");
         assert_eq!(LAST_ERROR.of(n), n / 5 * 3, "{n}");
         for share in [SHORTENED_MORE, LEAST_OF_NEWEST, LEFT_BY_TEXT] {
             assert_eq!(share.of(n), n / 10, "{n}");

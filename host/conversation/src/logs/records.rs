@@ -13,7 +13,7 @@ const ELEMENTS: usize = 64;
 /// Hands over each record of a log, in order, and returns what was counted.
 ///
 /// # Errors
-/// Most lines or elements are no objects, a list is not JSON, or the deadline passed.
+/// Most lines or elements are not objects, a list is not JSON, or the deadline passed.
 pub(super) fn each<'a>(
     text: &'a str,
     deadline: Option<&'a Deadline>,

@@ -59,18 +59,6 @@ pub(crate) async fn compact(
     chain: &[Strategy],
     request: &Request,
 ) -> Result<Compaction, HostError> {
-    let compaction = compact_without_metrics(host, archive, conversation, chain, request).await?;
-    metrics::compaction(compaction.receipt());
-    Ok(compaction)
-}
-
-async fn compact_without_metrics(
-    host: &Host,
-    archive: Option<&Archive>,
-    conversation: &Conversation,
-    chain: &[Strategy],
-    request: &Request,
-) -> Result<Compaction, HostError> {
     let units = conversation.units().len();
     let mut pinned = request.pins.named().iter();
     if let Some(&unit) = pinned.find(|unit| **unit >= units) {
@@ -87,7 +75,7 @@ async fn compact_without_metrics(
     let ending = run_chain(host, chain, &mut record).await;
     let start = Instant::now();
     let stored = store(archive, conversation, &ending).await?;
-    Ok(match ending {
+    let compaction = match ending {
         Ending::Unchanged(why) => record.unchanged(why, stored),
         Ending::Compacted {
             strategy,
@@ -97,7 +85,9 @@ async fn compact_without_metrics(
             accepted.stages.archive_us = micros(start);
             record.compacted(strategy, fell_back, *accepted, stored)
         }
-    })
+    };
+    metrics::compaction(compaction.receipt());
+    Ok(compaction)
 }
 
 /// Tries the strategies in order until a result is accepted, or there is a reason to change nothing.

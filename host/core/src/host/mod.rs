@@ -97,7 +97,7 @@ impl Host {
     /// [`LogKind`](baler_conversation::session_logs::LogKind), which becomes the body of its next request.
     ///
     /// # Errors
-    /// The document is no conversation in a known format. A conversation that breaks a rule of its format is
+    /// The document is not a conversation in a known format. A conversation that breaks a rule of its format is
     /// no error: see [`Conversation::violations`].
     pub fn read(&self, document: impl Into<Arc<str>>) -> Result<Conversation, ReadError> {
         self.reader.read(document)

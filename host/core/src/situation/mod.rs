@@ -100,7 +100,7 @@ impl Situation {
 
     /// Returns whether the result can be within all limits.
     pub(crate) fn is_below_floor(&self) -> bool {
-        self.below_floor().next().is_some()
+        !self.limits.admits(self.stay.floor)
     }
 
     /// Returns the tokens of the host's note if the wire format forbids that a result begins with a step; 0 otherwise.
@@ -185,9 +185,7 @@ impl Situation {
 
     /// Returns whether the whole conversation is within all limits.
     pub(crate) fn fits(&self) -> bool {
-        self.conversation.tokens() <= self.limits.tokens
-            && self.conversation.bytes() <= self.limits.bytes
-            && self.conversation.media() <= self.limits.media
+        self.limits.admits(Size::of(&self.conversation))
     }
 
     /// Returns the tokens of a unit as the host will write it, with its long texts shortened.

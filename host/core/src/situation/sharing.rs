@@ -39,7 +39,10 @@ impl Sharing<'_> {
             percent
         };
         let share = self.limits.beside(stay.floor).percent(of_words);
-        if percent == 0 || self.fits() || !self.fits_floor_of(&stay) {
+        if percent == 0
+            || self.limits.admits(Size::of(self.conversation))
+            || !self.limits.admits(stay.floor)
+        {
             let left = share.tokens;
             return WithWords { stay, left };
         }
@@ -49,13 +52,13 @@ impl Sharing<'_> {
         let mut stay_with = with(&chosen);
         // A step may need an answer of the model's behind it, and any unit notes beside it, for which there may be no room. Then
         // the surest and newest stay.
-        if !self.fits_floor_of(&stay_with) {
+        if !self.limits.admits(stay_with.floor) {
             let units = self.conversation.units();
             let mut messages = chosen.clone();
             messages.retain(|unit| units[*unit].kind == UnitKind::User);
             let most = |units: &[usize]| {
                 most_of(units.len(), |count| {
-                    self.fits_floor_of(&with(&units[..count]))
+                    self.limits.admits(with(&units[..count]).floor)
                 })
             };
             let (of_all, of_messages) = (most(&chosen), most(&messages));
@@ -174,21 +177,6 @@ impl Sharing<'_> {
         }
         let share = text_limits::share_of_words(free, others, left);
         stay.shortening.limit_words(&units, share);
-    }
-
-    /// Returns whether the whole conversation is within all limits.
-    fn fits(self) -> bool {
-        let whole = Size {
-            tokens: self.conversation.tokens(),
-            bytes: self.conversation.bytes(),
-            media: self.conversation.media(),
-        };
-        self.limits.is_below(whole).next().is_none()
-    }
-
-    /// Returns whether a result of what must stay can be within all limits.
-    fn fits_floor_of(self, stay: &MustStay) -> bool {
-        self.limits.is_below(stay.floor).next().is_none()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Sizes in all dimensions that have a limit.
 
+use baler_conversation::Conversation;
+
 use crate::fault::Quantity;
 
 /// A size, or the largest size that something may have.
@@ -13,6 +15,15 @@ pub(crate) struct Size {
 }
 
 impl Size {
+    /// Returns the size of a conversation.
+    pub(super) fn of(conversation: &Conversation) -> Self {
+        Self {
+            tokens: conversation.tokens(),
+            bytes: conversation.bytes(),
+            media: conversation.media(),
+        }
+    }
+
     /// Returns this percentage of it, rounded down.
     pub(super) fn percent(self, percent: u8) -> Self {
         let share = |size: u64| (u128::from(size) * u128::from(percent) / 100) as u64;
@@ -39,6 +50,11 @@ impl Size {
             bytes: self.bytes.saturating_sub(part.bytes),
             media: self.media.saturating_sub(part.media),
         }
+    }
+
+    /// Returns whether it is a limit that `size` does not exceed.
+    pub(super) fn admits(self, size: Self) -> bool {
+        self.is_below(size).next().is_none()
     }
 
     /// Returns in what it is less than `other`.

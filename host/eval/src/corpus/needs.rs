@@ -63,7 +63,7 @@ fn need_of(need: &Value) -> Result<Need, &'static str> {
         pieces: pieces.ok_or("pieces` holds a piece that is neither a text nor a list of texts")?,
         not: match &need["not"] {
             Value::Null => Vec::new(),
-            not => texts(not).ok_or("not` is no list of texts")?,
+            not => texts(not).ok_or("not` is not a list of texts")?,
         },
     })
 }
@@ -117,7 +117,7 @@ mod tests {
             ),
             (
                 r#"[{"kind": "done", "pieces": ["a"], "not": [3]}]"#,
-                "`needs[0].not` is no list",
+                "`needs[0].not` is not a list",
             ),
         ] {
             let error = read(needs).expect_err(needs);

@@ -33,7 +33,7 @@ impl Episodes {
     /// Reads a file of scenarios.
     ///
     /// # Errors
-    /// The text is no list of scenarios, or has too few.
+    /// The text is not a list of scenarios, or has too few.
     pub fn read(text: &str) -> Result<Self, String> {
         let scenarios: Vec<Value> =
             serde_json::from_str(text).map_err(|error| error.to_string())?;

@@ -90,93 +90,91 @@ fn merged(messages: Vec<Value>, list: &str) -> Vec<Value> {
 
 fn write(kind: Kind, number: usize, event: &Event, messages: &mut Vec<Value>) {
     let id = format!("call_{number:05}");
-    match (kind, event) {
-        (Kind::OpenAiChat | Kind::OpenAiResponses, Event::User(text)) => {
-            messages.push(json!({"role": "user", "content": text}))
+    match kind {
+        Kind::OpenAiChat | Kind::OpenAiResponses => write_items(kind, &id, event, messages),
+        Kind::Anthropic | Kind::Gemini | Kind::BedrockConverse => {
+            let (list, model) = match kind {
+                Kind::Gemini => ("parts", "model"),
+                _ => ("content", "assistant"),
+            };
+            let mut add =
+                |role: &str, block: Value| messages.push(json!({"role": role, list: [block]}));
+            let text = |text: &str| match kind {
+                Kind::Anthropic => json!({"type": "text", "text": text}),
+                _ => json!({"text": text}),
+            };
+            match event {
+                Event::User(said) => add("user", text(said)),
+                Event::Assistant(said) => add(model, text(said)),
+                Event::Call {
+                    tool,
+                    arguments,
+                    output,
+                    failed,
+                } => {
+                    let [call, output] = blocks(kind, &id, (tool, arguments), (output, *failed));
+                    add(model, call);
+                    add("user", output);
+                }
+            }
         }
-        (Kind::OpenAiChat | Kind::OpenAiResponses, Event::Assistant(text)) => {
-            messages.push(json!({"role": "assistant", "content": text}))
+    }
+}
+
+/// Adds the messages of OpenAI's formats.
+fn write_items(kind: Kind, id: &str, event: &Event, messages: &mut Vec<Value>) {
+    let (tool, arguments, output) = match event {
+        Event::User(text) => return messages.push(json!({"role": "user", "content": text})),
+        Event::Assistant(text) => {
+            return messages.push(json!({"role": "assistant", "content": text}));
         }
-        (
-            Kind::OpenAiChat,
-            Event::Call {
-                tool,
-                arguments,
-                output,
-                ..
-            },
-        ) => {
-            let call = json!({"id": id, "type": "function", "function": {"name": tool, "arguments": arguments.to_string()}});
-            messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
-            messages.push(json!({"role": "tool", "tool_call_id": id, "content": output}));
+        Event::Call {
+            tool,
+            arguments,
+            output,
+            ..
+        } => (tool, arguments.to_string(), output),
+    };
+    messages.extend(match kind {
+        Kind::OpenAiChat => {
+            let call = json!({"id": id, "type": "function", "function": {"name": tool, "arguments": arguments}});
+            [
+                json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+                json!({"role": "tool", "tool_call_id": id, "content": output}),
+            ]
         }
-        (
-            Kind::OpenAiResponses,
-            Event::Call {
-                tool,
-                arguments,
-                output,
-                ..
-            },
-        ) => {
-            messages.push(json!({"type": "function_call", "call_id": id, "name": tool, "arguments": arguments.to_string()}));
-            messages.push(json!({"type": "function_call_output", "call_id": id, "output": output}));
+        _ => [
+            json!({"type": "function_call", "call_id": id, "name": tool, "arguments": arguments}),
+            json!({"type": "function_call_output", "call_id": id, "output": output}),
+        ],
+    });
+}
+
+/// Returns the block of a call and that of its output.
+fn blocks(
+    kind: Kind,
+    id: &str,
+    (tool, arguments): (&str, &Value),
+    (output, failed): (&str, bool),
+) -> [Value; 2] {
+    match kind {
+        Kind::Gemini => {
+            let key = if failed { "error" } else { "output" };
+            [
+                json!({"functionCall": {"name": tool, "args": arguments}}),
+                json!({"functionResponse": {"name": tool, "response": {key: output}}}),
+            ]
         }
-        (Kind::Anthropic, Event::User(text)) => {
-            messages.push(json!({"role": "user", "content": [{"type": "text", "text": text}]}))
+        Kind::BedrockConverse => {
+            let status = if failed { "error" } else { "success" };
+            [
+                json!({"toolUse": {"toolUseId": id, "name": tool, "input": arguments}}),
+                json!({"toolResult": {"toolUseId": id, "content": [{"text": output}], "status": status}}),
+            ]
         }
-        (Kind::Anthropic, Event::Assistant(text)) => {
-            messages.push(json!({"role": "assistant", "content": [{"type": "text", "text": text}]}))
-        }
-        (
-            Kind::Anthropic,
-            Event::Call {
-                tool,
-                arguments,
-                output,
-                failed,
-            },
-        ) => {
-            messages.push(json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": tool, "input": arguments}]}));
-            messages.push(json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": output, "is_error": failed}]}));
-        }
-        (Kind::Gemini, Event::User(text)) => {
-            messages.push(json!({"role": "user", "parts": [{"text": text}]}))
-        }
-        (Kind::Gemini, Event::Assistant(text)) => {
-            messages.push(json!({"role": "model", "parts": [{"text": text}]}))
-        }
-        (
-            Kind::Gemini,
-            Event::Call {
-                tool,
-                arguments,
-                output,
-                failed,
-            },
-        ) => {
-            let key = if *failed { "error" } else { "output" };
-            messages.push(json!({"role": "model", "parts": [{"functionCall": {"name": tool, "args": arguments}}]}));
-            messages.push(json!({"role": "user", "parts": [{"functionResponse": {"name": tool, "response": {key: output}}}]}));
-        }
-        (Kind::BedrockConverse, Event::User(text)) => {
-            messages.push(json!({"role": "user", "content": [{"text": text}]}))
-        }
-        (Kind::BedrockConverse, Event::Assistant(text)) => {
-            messages.push(json!({"role": "assistant", "content": [{"text": text}]}))
-        }
-        (
-            Kind::BedrockConverse,
-            Event::Call {
-                tool,
-                arguments,
-                output,
-                failed,
-            },
-        ) => {
-            let status = if *failed { "error" } else { "success" };
-            messages.push(json!({"role": "assistant", "content": [{"toolUse": {"toolUseId": id, "name": tool, "input": arguments}}]}));
-            messages.push(json!({"role": "user", "content": [{"toolResult": {"toolUseId": id, "content": [{"text": output}], "status": status}}]}));
-        }
+        _ => [
+            json!({"type": "tool_use", "id": id, "name": tool, "input": arguments}),
+            json!({"type": "tool_result", "tool_use_id": id, "content": output, "is_error": failed}),
+        ],
     }
 }

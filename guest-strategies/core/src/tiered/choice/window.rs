@@ -68,8 +68,8 @@ impl Choice<'_> {
                 // ends the window.
                 break;
             } else if self.ends_at_answers && self.is_answer(unit) {
-                // The text has its gist, which says what the outputs before it say. What is left of the tokens is
-                // for the text first.
+                // It says what the outputs before it say, and the text has at least its names. What is left of the tokens
+                // is for the text first.
                 self.is_ended_by_answer = true;
                 break;
             }

@@ -34,7 +34,7 @@ fn a_unit_that_is_too_large_alone_is_cut_to_what_there_is_room_for() {
     assert_eq!(tested.count("outputs-cut"), Some(1), "{shown}");
 }
 
-/// The answer says what the outputs before it say, and the text has its gist: what the user chose of it.
+/// The answer says what the outputs before it say, and the text has the names in it.
 #[test]
 fn an_answer_that_does_not_fit_ends_the_window_if_the_text_needs_the_room() {
     let ferry = |number: usize| {
