@@ -83,6 +83,22 @@ const TOOLS: &[Tool] = &[
         commands: &[&["python3", "xtask/fidelity.py"]],
     },
     Tool {
+        name: "weights",
+        takes: "[--fit] EPISODES RECORDINGS",
+        does: "measures what each weight of the digest does, or fits them",
+        commands: &[&[
+            "cargo",
+            "run",
+            "--locked",
+            "--release",
+            "--package",
+            "baler-weights",
+            "--features",
+            "fit",
+            "--",
+        ]],
+    },
+    Tool {
         name: "terminal",
         takes: "--output FILE.svg -- COMMAND…",
         does: "draws what a command prints in a terminal, for the README",

@@ -12,13 +12,14 @@ use super::errors;
 use super::scan;
 use super::text;
 use super::values;
-use super::verbs::{CALLED, known, verb};
+use super::verbs::{CALLED, known, verb, words};
 use super::weights;
 
-/// Most bytes of a command, of the arguments of a call, and of its output.
+/// Most bytes of a command, of the arguments of a call, of its output, and of that of a call that did something.
 const COMMAND: usize = 240;
 const ARGUMENTS: usize = 240;
 const ANSWER: usize = 100;
+const EFFECT: usize = 160;
 
 /// Most bytes of a command as the label of names in its output.
 const LABEL: usize = 200;
@@ -40,6 +41,8 @@ pub(super) struct Action {
     /// Names in the arguments of a change, which say what was changed.
     names: Vec<String>,
     failed: bool,
+    /// Whether its output has lines that surely are errors, whatever its exit code.
+    pub(super) reports_errors: bool,
     answer: Option<String>,
 }
 
@@ -99,6 +102,7 @@ impl Action {
             verbs: vec![(verb, 1)],
             names: Vec::new(),
             failed,
+            reports_errors: false,
             answer: None,
         };
         let mut action = match (path, command) {
@@ -125,10 +129,21 @@ impl Action {
                     verb => verb,
                 },
             ),
-            _ => Self {
-                answer: answer.and_then(answer_of),
-                ..new(call(tool, value), Kind::Call, CALLED)
-            },
+            _ => {
+                let looks = only_looks(tool);
+                let has_arguments = value.as_object().is_some_and(|all| !all.is_empty());
+                Self {
+                    answer: answer.and_then(|answer| match looks && !failed {
+                        false if has_arguments => effect_of(answer),
+                        _ => answer_of(answer),
+                    }),
+                    ..new(
+                        call(tool, value),
+                        Kind::Call,
+                        if looks { LOOKED } else { CALLED },
+                    )
+                }
+            }
         };
         if action.kind == Kind::Path && !action.is_read_only() {
             action.names = changed_names(&texts, &action.target);
@@ -148,6 +163,7 @@ impl Action {
             verbs: vec![(verb, 1)],
             names: Vec::new(),
             failed,
+            reports_errors: false,
             // The contents of a file are not an outcome.
             answer: answer
                 .filter(|_| kind == Kind::Command)
@@ -185,6 +201,7 @@ impl Action {
             verbs,
             names,
             failed,
+            reports_errors: false,
             answer: None,
         })
     }
@@ -253,14 +270,14 @@ impl Action {
         self.answer.as_deref()
     }
 
-    /// Returns the path of the file that it changed.
-    pub(super) fn edited_file(&self) -> Option<&str> {
-        self.file().filter(|_| !self.is_read_only() && !self.failed)
-    }
-
     /// Returns the path of the file that it is about.
     pub(super) fn file(&self) -> Option<&str> {
         (self.kind == Kind::Path).then_some(&*self.target)
+    }
+
+    /// Whether it went well, as far as its output shows.
+    pub(super) const fn went_well(&self) -> bool {
+        !self.failed && !self.reports_errors
     }
 
     /// Returns the command that it ran.
@@ -276,17 +293,17 @@ impl Action {
     /// What the action is worth in a digest, by what it did.
     pub(super) fn worth(&self) -> f64 {
         let by_kind = match (self.is_read_only(), self.kind) {
-            (true, _) => weights::LOOK,
-            (false, Kind::Call) if self.says_nothing() => weights::LOOK,
-            (false, Kind::Path) => weights::CHANGE,
-            (false, Kind::Command) => weights::COMMAND,
-            (false, Kind::Call) => weights::CALL,
+            (true, _) => weights::look(),
+            (false, Kind::Call) if self.says_nothing() => weights::look(),
+            (false, Kind::Path) => weights::change(),
+            (false, Kind::Command) => weights::command(),
+            (false, Kind::Call) => weights::call(),
         };
         let is_outcome_known = self.failed || self.answer.is_some();
         match is_outcome_known {
-            true if self.has_committed() => weights::COMMITTED,
-            true if self.command().is_some_and(checks::is_check) => weights::CHECK,
-            true => by_kind + weights::OUTCOME,
+            true if self.has_committed() => weights::committed(),
+            true if self.command().is_some_and(checks::is_check) => weights::check(),
+            true => by_kind + weights::outcome(),
             false => by_kind,
         }
     }
@@ -305,13 +322,49 @@ impl Action {
     /// Whether it changed nothing, as far as its verb or command shows.
     pub(super) fn is_read_only(&self) -> bool {
         match self.kind {
-            Kind::Path => self
-                .verbs
-                .iter()
-                .all(|(verb, _)| matches!(*verb, "read" | "searched")),
+            Kind::Path => self.verbs.iter().all(|(verb, _)| is_look(verb)),
             Kind::Command => is_read_only_command(&self.target),
-            Kind::Call => false,
+            Kind::Call => self.verbs.iter().all(|(verb, _)| *verb == LOOKED),
         }
+    }
+}
+
+/// Whether a verb says that nothing was changed.
+fn is_look(verb: &str) -> bool {
+    matches!(verb, "read" | "searched")
+}
+
+/// Whether a tool that was called without a path only looks something up. What opens something else than a file begins it:
+/// `open_ticket`.
+fn only_looks(tool: &str) -> bool {
+    verb(tool).is_some_and(is_look) && !words(tool).iter().any(|word| word == "open")
+}
+
+/// The verb of a call that only looks something up.
+const LOOKED: &str = "looked";
+
+/// Returns what a line of an earlier digest about a command or a call is worth, and whether that only looked something up.
+pub(super) fn worth_of_line(line: &str) -> (f64, bool) {
+    let outcome = match line.contains(" → ") || line.contains(FAILED) {
+        true => weights::outcome(),
+        false => 0.0,
+    };
+    if let Some((command, _)) = line
+        .strip_prefix("ran `")
+        .and_then(|rest| rest.split_once('`'))
+    {
+        return match is_read_only_command(command) {
+            true => (weights::look() + outcome, true),
+            false if outcome > 0.0 && checks::is_check(command) => (weights::check(), false),
+            false => (weights::command() + outcome, false),
+        };
+    }
+    let tool = line
+        .strip_prefix("called ")
+        .and_then(|rest| rest.split('(').next());
+    match tool.is_some_and(only_looks) {
+        true => (weights::look() + outcome, true),
+        false => (weights::call() + outcome, false),
     }
 }
 
@@ -458,8 +511,19 @@ fn answer_of(answer: &str) -> Option<String> {
         true => {
             (!answer.is_empty() && !edits::is_marker(answer)).then(|| text::line(answer, ANSWER))
         }
-        false => commit(answer).or_else(|| values::status(answer)),
+        false => commit(answer).or_else(|| values::record(answer, ANSWER)),
     }
+}
+
+/// Returns what a call that did something came to: what is said of commits, the members of a record, or how the answer begins.
+fn effect_of(answer: &str) -> Option<String> {
+    let committed = (answer.len() > ANSWER).then(|| commit(answer)).flatten();
+    if let Some(known) = committed.or_else(|| values::record(answer, EFFECT)) {
+        return Some(known);
+    }
+    let answer = without_rules(answer);
+    let is_said = answer.contains(char::is_alphanumeric) && !edits::is_marker(answer);
+    is_said.then(|| text::line(answer, EFFECT))
 }
 
 /// Returns a text without the spaces and ruled lines around it: `==== 3 passed ====`.

@@ -5,9 +5,10 @@ mod chat;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::actions::{Action, merged};
-use super::facts::{Evidence, Fact, RULES, announces};
-use super::priority::{newest_error, newest_tasks};
+use super::actions::{self, Action, merged};
+use super::facts::{Evidence, Fact, REPAIRED, RULES, announces};
+use super::priority::{newest_error, outcomes};
+use super::repairs::Repairs;
 use super::section::Section;
 use super::shell_blocks::without_block_that_ran;
 use super::work::Work;
@@ -50,16 +51,14 @@ impl<'a> Candidates<'a> {
         };
         // First of all: others refer to them.
         collector.add_actions(facts);
-        let actions = collector.candidates.actions.values();
-        let outcomes: BTreeSet<String> = actions
-            .filter_map(|(_, action)| action.outcome().map(str::to_owned))
-            .collect();
+        let outcomes = outcomes(facts);
         let newest_error = newest_error(facts).map(|(place, _)| place);
+        let repairs = Repairs::of(facts);
         let mut requests = Requests::default();
         let mut statements = Statements::of(facts, collector.work);
         // Texts of the model come behind all other candidates of the same worth.
         let mut told = Vec::new();
-        for (place, fact) in facts {
+        for (index, (place, fact)) in facts.iter().enumerate() {
             let place = *place;
             match fact {
                 Fact::Request {
@@ -76,56 +75,70 @@ impl<'a> Candidates<'a> {
                     // Texts of the user are removed only where they exceed the share that the host keeps.
                     for (number, rule) in rules.iter().enumerate() {
                         let place = place * RULES + number;
-                        collector.add(Section::Told, place, rule.into(), weights::RULE);
+                        collector.add(Section::Told, place, rule.into(), weights::rule());
                     }
                     requests.read(place, text, &mut collector);
                 }
-                Fact::Said { text, ends_turn } => {
-                    told.extend(collector.said(place, text, *ends_turn));
+                Fact::Said {
+                    text,
+                    ends_turn,
+                    before_look,
+                } => {
+                    told.extend(collector.said(place, text, *ends_turn, *before_look));
                 }
                 Fact::Reported(text) => {
-                    let worth = weights::REPORT * by_length(text);
-                    let worth = collector.of_model(place, worth, text);
+                    let worth = collector.of_model(place, weights::report(), text);
                     told.push(Candidate::told(Section::Reports, place, text.into(), worth));
                 }
                 Fact::Done(line) => {
-                    let worth = collector.own(place, weights::DONE);
+                    let (worth, is_look) = actions::worth_of_line(line);
+                    let worth = worth * collector.aged(place, oldest_of(is_look));
                     collector.add(Section::Done, place, line.into(), worth);
                 }
-                Fact::Error {
-                    line,
-                    evidence: Evidence::Sure,
-                } => {
+                Fact::Error { line, evidence, of } if *evidence != Evidence::Word => {
                     let line = text::line(line, shares::SHORT_ENTRY);
-                    if !outcomes.contains(&*line) {
-                        let worth = collector.own(place, weights::ERROR);
+                    let is_repaired =
+                        *evidence == Evidence::Repaired || repairs.has(place, &line, of.as_deref());
+                    if is_repaired {
+                        // Of what one run printed, the last line sums up.
+                        if facts
+                            .get(index + 1)
+                            .is_some_and(|(_, next)| next.is_of_same_run(fact))
+                        {
+                            continue;
+                        }
+                        let worth = collector.own(place, weights::error() * weights::repaired());
+                        let line = format!("{line}{REPAIRED}");
+                        collector.add(Section::Errors, place, line.into(), worth);
+                    } else if !outcomes.contains(&*line) {
+                        let worth = collector.own(place, weights::error());
                         collector.add(Section::Errors, place, line.into(), worth);
                     }
                 }
                 // It may be source code or pasted text, except the newest.
                 Fact::Error { line, .. } if Some(place) == newest_error => {
-                    collector.add(Section::Errors, place, line.into(), weights::NEWEST_ERROR);
+                    collector.add(Section::Errors, place, line.into(), weights::newest_error());
                 }
                 Fact::Value { is_first, line } => {
                     let worth = match *is_first {
-                        true => collector.own(place, weights::VALUES),
+                        true => collector.own(place, weights::values()),
                         false => 0.0,
                     };
                     collector.add(Section::Values, place, line.into(), worth);
                 }
                 Fact::Earlier(line) => {
-                    let worth = collector.of_line(place, weights::EARLIER, line);
+                    // The newest summary covers all before it, so its age says nothing.
+                    let worth = weights::earlier() * telling(line);
                     collector.add(Section::Earlier, place, line.into(), worth);
                 }
                 // They are read as a whole.
-                Fact::Error { .. } | Fact::Action(_) | Fact::Tasks(_) => {}
+                Fact::Error { .. } | Fact::Action(_) => {}
             }
         }
-        for (place, task) in newest_tasks(facts) {
-            let is_open = task.starts_with("[ ]") || task.starts_with("[>]");
+        for (place, (task, is_open)) in source.tasks.iter().enumerate() {
             let worth = match is_open {
-                true => weights::TASK,
-                false => weights::FINISHED_TASK,
+                true => weights::task(),
+                false => weights::finished_task(),
             };
             collector.add(Section::Tasks, place, task.into(), worth);
         }
@@ -197,10 +210,7 @@ impl<'a> Collector<'a> {
             _ => None,
         });
         for (place, action) in merged(actions) {
-            let oldest = match action.edited_file() {
-                Some(_) => weights::OLD_CHANGE,
-                None => weights::OLD,
-            };
+            let oldest = oldest_of(action.is_read_only());
             let worth = action.worth() * self.aged(place, oldest);
             self.add(Section::Done, place, action.line().into(), worth);
             let actions = &mut self.candidates.actions;
@@ -209,7 +219,13 @@ impl<'a> Collector<'a> {
     }
 
     /// Returns the candidate of a text of the model; `None` if it says nothing besides a command that ran.
-    fn said(&self, place: usize, said: &'a str, ends_turn: bool) -> Option<Candidate<'a>> {
+    fn said(
+        &self,
+        place: usize,
+        said: &'a str,
+        ends_turn: bool,
+        before_look: bool,
+    ) -> Option<Candidate<'a>> {
         let actions = &self.candidates.actions;
         let is_known = |action: &Action| actions.contains_key(&action.label());
         let text = without_block_that_ran(said, is_known);
@@ -220,24 +236,25 @@ impl<'a> Collector<'a> {
         }
         let answers = ends_turn && self.work != Work::Chat && !has_run;
         let worth = match answers || is_long(&text) {
-            true if has_run => weights::THOUGHT_ALOUD,
-            true if answers => weights::CLOSING,
-            true => weights::CONCLUSION,
-            false => weights::SAID,
+            true if has_run => weights::thought_aloud(),
+            true if answers => weights::closing(),
+            true => weights::conclusion(),
+            false if before_look => weights::said() * weights::before_look(),
+            false => weights::said(),
         };
-        let worth = self.of_model(place, worth * by_length(&text), &text);
+        let worth = self.of_model(place, worth, &text);
         Some(Candidate::told(Section::Said, place, text, worth))
     }
 
     /// Returns how much of its worth an entry at this place has left, of which the oldest one has `oldest`.
     fn aged(&self, place: usize, oldest: f64) -> f64 {
         let age = (self.end as f64 - place as f64) / self.end as f64;
-        oldest + (1.0 - oldest) * (-age / weights::AGEING).exp()
+        oldest + (1.0 - oldest) * (-age / weights::ageing()).exp()
     }
 
     /// Returns the worth that its age leaves an entry.
     fn own(&self, place: usize, worth: f64) -> f64 {
-        worth * self.aged(place, weights::OLD)
+        worth * self.aged(place, weights::old())
     }
 
     /// The same of a line, which says little if it is short, however few tokens it has.
@@ -248,10 +265,18 @@ impl<'a> Collector<'a> {
     /// The same of a text of the model: in a conversation without tools, it mostly answers what the user says.
     fn of_model(&self, place: usize, worth: f64, text: &str) -> f64 {
         let share = match self.work {
-            Work::Chat => weights::MODEL_IN_CHAT,
+            Work::Chat => weights::model_in_chat(),
             Work::Tools => 1.0,
         };
         self.of_line(place, worth * share, text)
+    }
+}
+
+/// Returns how much of its worth the oldest action has: what was done stays done.
+fn oldest_of(is_look: bool) -> f64 {
+    match is_look {
+        true => weights::old(),
+        false => weights::old_change(),
     }
 }
 
@@ -271,10 +296,10 @@ impl Requests {
         let short = text::shorten_to_sentence(request, shares::SHORT_ENTRY);
         let is_task = !std::mem::replace(&mut self.has_first, true) && collector.work != Work::Chat;
         let worth = match is_task {
-            true => weights::TASK_ITSELF,
+            true => weights::task_itself(),
             false => {
-                let says = (request.len() as f64 / weights::SAYING).min(1.0);
-                weights::REQUEST * collector.aged(place, weights::OLD_REQUEST) * says
+                let says = (request.len() as f64 / weights::saying()).min(1.0);
+                weights::request() * collector.aged(place, weights::old_request()) * says
             }
         };
         let mut candidate = Candidate::new(Section::Requests, place, request.into(), worth);
@@ -295,18 +320,17 @@ fn asks_nothing(request: &str) -> bool {
     !request.chars().any(char::is_alphanumeric) || request.strip_prefix('/').is_some_and(is_command)
 }
 
-/// Returns how many times as much a text is worth by its length.
-fn by_length(text: &str) -> f64 {
-    (text.len() as f64 / weights::LONG).clamp(1.0, weights::LONGER)
-}
-
 /// Whether the model said more than it mostly does along with a call.
 fn is_long(said: &str) -> bool {
     said.len() > shares::SHORT_ENTRY || said.contains('\n')
 }
 
-/// Returns from 0 to 1 how much a line can say by its length.
-fn telling(line: &str) -> f64 {
+/// Returns how much a text can say by its length: little if it is short, however few tokens it has, and more if it is long.
+fn telling(text: &str) -> f64 {
     const ENOUGH: f64 = 100.0;
-    (line.len() as f64 / ENOUGH).min(1.0).powf(1.5)
+    let length = text.len() as f64 / ENOUGH;
+    match length < 1.0 {
+        true => length.powf(1.5),
+        false => length.powf(weights::longer()),
+    }
 }

@@ -51,6 +51,6 @@ impl<'a> Costs<'a> {
 /// Returns the tokens of the last error, which a digest should always contain.
 pub(super) fn needed(facts: &[(usize, &Fact)], costs: &mut Costs<'_>) -> u32 {
     last_error(facts).map_or(0, |(_, line)| {
-        costs.of_heading(Section::Errors) + costs.of(&Section::Errors.labelled(line))
+        costs.of_heading(Section::Errors) + costs.of(&Section::Errors.labelled(&line))
     })
 }

@@ -45,7 +45,7 @@ pub(super) fn fill<'a>(
         true => lost,
         false => &[],
     };
-    let mut listing = Listing::of(names, &candidates.actions, listable);
+    let mut listing = Listing::of(names, &candidates.actions, listable, writer.tokens);
     let mut queue = Queue::default();
     for candidate in candidates.all {
         if !(writer.is_whole && candidate.section.is_replaced_by_story()) {

@@ -46,7 +46,7 @@ const TIMEOUT: &str = "timed out";
 const LIMIT: usize = 2_000;
 
 /// Most lines of one text, from the end, where it says what went wrong.
-const LINES: usize = 3;
+const LINES: usize = 8;
 
 /// Returns the last lines of `text` that mention an error, the last one first.
 pub(super) fn lines(text: &str) -> Vec<String> {
@@ -85,11 +85,15 @@ pub(super) fn is_mentioned(line: &str) -> bool {
     last_sign(line.as_bytes()).is_some() && !is_code_of_file(line)
 }
 
-/// Whether a line is one of a listed file, declares a function (`func Tide() error {`), or is a statement of source code:
+/// How test runners end the line of a test that passed, whatever its name.
+const PASSED: [&str; 2] = [" ... ok", " PASSED"];
+
+/// Whether a line is one of a listed file or of a test that passed, declares a function (`func Tide() error {`), or is a statement of source code:
 /// `return fmt.Errorf("no tide")`.
 fn is_code_of_file(line: &str) -> bool {
     const DECLARES: [&str; 5] = ["func ", "fn ", "function ", "def ", "class "];
     is_listed(line)
+        || PASSED.iter().any(|end| line.trim_end().ends_with(end))
         || line.trim_end().ends_with('{') && DECLARES.iter().any(|word| line.contains(word))
         || is_statement(line)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::names::WeightedNames;
+use crate::names::{WeightedNames, is_small_number};
 use crate::{errors, scan, shares, text};
 
 /// Marks left-out lines.
@@ -285,7 +285,9 @@ impl<'a> Found<'a> {
             .names
             .iter()
             .enumerate()
-            .filter(|(index, name)| !is_told[*index] && name.weight > 0.0)
+            // A number says nothing without its line.
+            .filter(|(_, name)| name.weight > 0.0 && !is_small_number(name.text))
+            .filter(|(index, _)| !is_told[*index])
             .map(|(index, name)| (name.weight / (name.text.len() + 2) as f64, index))
             .collect();
         others.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));

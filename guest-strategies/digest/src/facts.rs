@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, VecDeque};
 use super::actions::Action;
 use super::rules::rules_in;
 use super::section::EntryLimits;
-use super::{errors, tasks, text, values};
+use super::tasks::Board;
+use super::{errors, text, values};
 use crate::part::{self, Part};
 use baler_provenance::failures;
 
@@ -21,18 +22,20 @@ pub(super) const RULES: usize = 200;
 const REQUEST: usize = 4_000;
 const LINE: usize = 2_000;
 
-/// Bytes from which on the output of another agent is a report.
-const REPORT: usize = 300;
-
 /// Most bytes of an entry of an earlier summary.
 pub(super) const EARLIER: usize = 1_000;
+
+/// Follows an error that was repaired, as far as later runs show.
+pub(super) const REPAIRED: &str = " (repaired later)";
 
 /// A user's message of more lines may contain a tool's output.
 const PASTED: usize = 5;
 
-/// How likely a line is an error, the least first.
+/// How likely a line is an error that is open, the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Evidence {
+    /// It was one, and an earlier digest says that it was repaired.
+    Repaired,
     /// It contains a word for one, and may also be source code or pasted text.
     Word,
     /// It begins like one, or its output is marked as a failure.
@@ -57,6 +60,8 @@ pub(super) enum Fact {
         text: String,
         /// Whether the model called no tool with it, as far as is known.
         ends_turn: bool,
+        /// Whether it stood with calls that only looked something up.
+        before_look: bool,
     },
     /// What another agent reported to the model.
     Reported(String),
@@ -64,18 +69,59 @@ pub(super) enum Fact {
         line: String,
         /// How likely it is one.
         evidence: Evidence,
+        /// Label of the action that printed it.
+        of: Option<Box<str>>,
     },
     Value {
         /// Whether it is the first line of its output; ids are there.
         is_first: bool,
         line: String,
     },
-    /// A to-do list at that time, line by line.
-    Tasks(Vec<String>),
     Earlier(String),
 }
 
 impl Fact {
+    const fn error_in(line: String, evidence: Evidence) -> Self {
+        Self::Error {
+            line,
+            evidence,
+            of: None,
+        }
+    }
+
+    /// Whether both are errors that one action printed.
+    pub(super) fn is_of_same_run(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Error { of: Some(own), .. },
+                Self::Error {
+                    of: Some(other), ..
+                },
+            ) => own == other,
+            _ => false,
+        }
+    }
+
+    /// Notes that the errors from the index `errors` on are those of the action at `at`, and returns it.
+    fn attribute(facts: &mut [Self], at: usize, errors: usize) -> Option<&Action> {
+        let (before, errors) = facts.split_at_mut(errors);
+        let Self::Action(action) = before.get_mut(at)? else {
+            return None;
+        };
+        for error in errors {
+            if let Self::Error {
+                evidence: Evidence::Sure,
+                of,
+                ..
+            } = error
+            {
+                action.reports_errors = true;
+                *of = Some(action.label().into());
+            }
+        }
+        Some(action)
+    }
+
     /// Returns the line of an error.
     pub(super) fn error(&self) -> Option<&str> {
         match self {
@@ -85,13 +131,19 @@ impl Fact {
     }
 }
 
-/// Reads the facts of a unit, of summaries, as many entries as `entry_limits`
-/// admit.
-pub(super) fn read(parts: &[Part<'_>], entry_limits: &mut EntryLimits) -> Vec<Fact> {
+/// Reads the facts of a unit, of summaries as many entries as `entry_limits` admit, and what it says of the to-do list.
+pub(super) fn read(
+    unit: usize,
+    parts: &[Part<'_>],
+    tasks: &mut Board,
+    entry_limits: &mut EntryLimits,
+) -> Vec<Fact> {
     let mut answers = OutputsByCall::of(parts);
     let failures: Vec<bool> = parts.iter().map(failed).collect();
     // By the indices of the outputs, since calls may have no ids of their own.
-    let mut files: BTreeMap<usize, String> = BTreeMap::new();
+    let mut actions: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut subjects: BTreeMap<usize, String> = BTreeMap::new();
+    let mut only_looks = true;
     let mut facts = Vec::new();
     for (index, part) in parts.iter().enumerate() {
         match part {
@@ -106,21 +158,37 @@ pub(super) fn read(parts: &[Part<'_>], entry_limits: &mut EntryLimits) -> Vec<Fa
                 arguments,
             } => {
                 let output = answers.take(id, name);
-                let answer = output.map(|output| (&parts[output], failures[output]));
-                let own = read_call(name, arguments, answer, &mut facts);
-                files.extend(output.zip(own));
+                let failed = output.is_some_and(|output| failures[output]);
+                let answer = output.and_then(|output| match &parts[output] {
+                    Part::Output { text, .. } => Some(part::unwrapped(text)),
+                    _ => None,
+                });
+                let answer = answer.as_deref().map(without_notice);
+                if !failed && tasks.read(unit, name, arguments, answer) {
+                    only_looks = false;
+                    continue;
+                }
+                if !failed && said::is_report(name, answer.unwrap_or_default()) {
+                    only_looks = false;
+                    subjects.extend(output.zip(said::subject_of(arguments)));
+                    continue;
+                }
+                let action = Action::of_call(name, arguments, failed, answer);
+                only_looks &= action.is_read_only();
+                actions.extend(output.map(|output| (output, facts.len())));
+                facts.push(Fact::Action(Box::new(action)));
             }
             Part::Output { name, text, .. } => {
                 let text = &*part::unwrapped(text);
                 let before = facts.len();
                 let failed = failures[index];
-                let is_report = || said::is_reported_by(name) && !part::is_data(text);
-                if !failed && text.len() > REPORT && is_report() {
-                    facts.extend(said::of_report(text));
+                if !failed && said::is_report(name, text) {
+                    let subject = subjects.get(&index).map(String::as_str);
+                    facts.extend(said::of_report(text, subject));
                     // It may tell of errors, and had none itself.
                     let evidence = Evidence::Word;
                     let lines = errors::lines(text).into_iter().rev();
-                    facts.extend(lines.map(|line| Fact::Error { line, evidence }));
+                    facts.extend(lines.map(|line| Fact::error_in(line, evidence)));
                     continue;
                 }
                 read_errors(text, failed, &mut facts);
@@ -128,20 +196,42 @@ pub(super) fn read(parts: &[Part<'_>], entry_limits: &mut EntryLimits) -> Vec<Fa
                     && failed
                     && let Some(line) = failure_line(text)
                 {
-                    let evidence = Evidence::Sure;
-                    facts.push(Fact::Error { line, evidence });
+                    facts.push(Fact::error_in(line, Evidence::Sure));
                 }
-                let source = files.get(&index).map_or(&**name, String::as_str);
+                let at = actions.get(&index).copied();
+                let action = at.and_then(|at| Fact::attribute(&mut facts, at, before));
+                let source = action.and_then(Action::file).unwrap_or(name);
                 let lines = values::lines(source, text).into_iter().enumerate();
                 facts.extend(lines.map(|(number, line)| Fact::Value {
                     is_first: number == 0,
                     line,
                 }));
             }
-            Part::Summary(text) => summary::read(text, entry_limits, &mut facts),
+            Part::Summary(text) => {
+                let listed = summary::read(text, entry_limits, &mut facts);
+                if !listed.is_empty() {
+                    tasks.read_lines(unit, &listed);
+                }
+            }
+        }
+    }
+    if only_looks {
+        for fact in &mut facts {
+            if let Fact::Said { before_look, .. } = fact {
+                *before_look = !actions.is_empty();
+            }
         }
     }
     facts
+}
+
+/// Returns an output without the line with which an earlier compaction says that it was cut.
+fn without_notice(output: &str) -> &str {
+    let is_notice = output.starts_with("[output of ");
+    match is_notice.then(|| output.split_once(']')).flatten() {
+        Some((_, rest)) => rest.trim_start(),
+        None => output,
+    }
 }
 
 /// Whether an output is that of a failure.
@@ -230,41 +320,8 @@ fn read_request(text: &str, facts: &mut Vec<Fact>) {
         };
         let lines = errors::lines_that(text, is_error).into_iter().rev();
         let evidence = Evidence::Word;
-        facts.extend(lines.map(|line| Fact::Error { line, evidence }));
+        facts.extend(lines.map(|line| Fact::error_in(line, evidence)));
     }
-}
-
-/// Whether a tool keeps the model's own to-do list, by its name. Others have lists of records with a status, too.
-fn writes_tasks(tool: &str) -> bool {
-    let tool = tool.to_ascii_lowercase();
-    ["todo", "plan", "task", "checklist"]
-        .iter()
-        .any(|word| tool.contains(word))
-}
-
-/// Reads a call, with its output and whether that is one of a failure. Returns the path of the file that it is about.
-fn read_call(
-    tool: &str,
-    arguments: &str,
-    output: Option<(&Part<'_>, bool)>,
-    facts: &mut Vec<Fact>,
-) -> Option<String> {
-    let failed = output.is_some_and(|(_, failed)| failed);
-    if writes_tasks(tool)
-        && !failed
-        && let Some(tasks) = tasks::of(arguments)
-    {
-        facts.push(Fact::Tasks(tasks));
-        return None;
-    }
-    let answer = output.and_then(|(output, _)| match output {
-        Part::Output { text, .. } => Some(part::unwrapped(text)),
-        _ => None,
-    });
-    let action = Action::of_call(tool, arguments, failed, answer.as_deref());
-    let file = action.file().map(str::to_owned);
-    facts.push(Fact::Action(Box::new(action)));
-    file
 }
 
 fn read_errors(text: &str, failed: bool, facts: &mut Vec<Fact>) {
@@ -281,7 +338,7 @@ fn read_errors(text: &str, failed: bool, facts: &mut Vec<Fact>) {
         } else {
             Evidence::Word
         };
-        Fact::Error { line, evidence }
+        Fact::error_in(line, evidence)
     }));
 }
 
@@ -289,6 +346,10 @@ fn read_errors(text: &str, failed: bool, facts: &mut Vec<Fact>) {
 mod tests {
     use super::*;
     use crate::section::ENTRIES;
+
+    fn facts_of(parts: &[Part<'_>]) -> Vec<Fact> {
+        read(0, parts, &mut Board::default(), &mut EntryLimits::default())
+    }
 
     /// A call of a shell.
     fn call(command: &str) -> Part<'static> {
@@ -311,11 +372,11 @@ mod tests {
 
     #[test]
     fn facts_of_summaries_are_limited() {
-        let summary = "a\n".repeat(2 * ENTRIES);
+        let summary = "a\n\n".repeat(2 * ENTRIES);
         let parts = [Part::Summary(summary.into())];
         let mut entry_limits = EntryLimits::default();
         let counts: Vec<usize> = (0..5)
-            .map(|_| read(&parts, &mut entry_limits).len())
+            .map(|_| read(0, &parts, &mut Board::default(), &mut entry_limits).len())
             .collect();
         assert_eq!(counts, [ENTRIES, ENTRIES, ENTRIES, ENTRIES, 0]);
     }
@@ -324,7 +385,7 @@ mod tests {
     fn json_around_an_output_says_whether_it_failed() {
         let line = |text: &str| {
             let parts = [call("make tide"), output(false, text)];
-            let facts = read(&parts, &mut EntryLimits::default());
+            let facts = facts_of(&parts);
             facts.iter().find_map(|fact| match fact {
                 Fact::Action(action) => Some(action.line()),
                 _ => None,
@@ -368,7 +429,7 @@ mod tests {
                 failed: false,
                 text: report.clone().into(),
             };
-            read(&[output], &mut EntryLimits::default())
+            facts_of(&[output])
         };
         for agent in ["Task", "TaskOutput", "dispatch_agent"] {
             assert!(
@@ -385,7 +446,7 @@ mod tests {
     fn of_a_trace_what_it_leads_to_is_the_error() {
         let errors = |text: &str| {
             let parts = [output(true, text)];
-            let facts = read(&parts, &mut EntryLimits::default());
+            let facts = facts_of(&parts);
             let lines = facts.iter().filter_map(Fact::error).map(str::to_owned);
             lines.collect::<Vec<String>>()
         };
@@ -404,7 +465,7 @@ mod tests {
     fn a_pasted_text_of_the_user_has_only_lines_that_begin_like_errors() {
         let text = "Use these colours:\nred is #c66\ntool error bg is #3c2828\nblue is #66c\nerror c66\nKeyError: 'grey'\nI get this error there.\nIt failed.\nAn error it was.\n";
         let parts = [Part::User(text.into())];
-        let facts = read(&parts, &mut EntryLimits::default());
+        let facts = facts_of(&parts);
         let errors: Vec<&str> = facts.iter().filter_map(Fact::error).collect();
         assert_eq!(errors, ["KeyError: 'grey'"]);
     }
@@ -418,7 +479,7 @@ mod tests {
             output(false, "9 m"),
             output(false, "07:14"),
         ];
-        let facts = read(&parts, &mut EntryLimits::default());
+        let facts = facts_of(&parts);
         let actions: Vec<String> = facts
             .iter()
             .filter_map(|fact| match fact {

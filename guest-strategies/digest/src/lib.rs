@@ -35,11 +35,14 @@ mod excerpt;
 mod facts;
 mod labels;
 mod lines;
+mod listings;
+mod looks;
 mod name_index;
 mod names;
 mod part;
 mod pastes;
 mod priority;
+mod repairs;
 mod rules;
 mod scan;
 mod secrets;
@@ -94,6 +97,12 @@ pub fn reports_error(line: &str) -> bool {
     errors::begins_like_an_error(line)
 }
 
+/// Whether a call of `tool` only looks something up, as far as its name, its arguments in JSON and the command in them show.
+#[must_use]
+pub fn only_looks(tool: &str, arguments: &str) -> bool {
+    actions::Action::of_call(tool, arguments, false, None).is_read_only()
+}
+
 /// What was read of the units of a conversation, to write digests and excerpts.
 #[derive(Debug, Default)]
 pub struct Notes {
@@ -104,6 +113,8 @@ pub struct Notes {
     proposed: shell_blocks::ProposedCommand,
     /// Whether tools were used.
     has_tools: bool,
+    /// The agent's own to-do list.
+    tasks: tasks::Board,
     /// What may still be read of earlier summaries.
     entry_limits: EntryLimits,
 }
@@ -118,7 +129,8 @@ impl Notes {
         for part in &parts {
             self.has_tools |= work::has_tool(part);
         }
-        let facts = facts::read(&parts, &mut self.entry_limits);
+        let unit = self.facts.len();
+        let facts = facts::read(unit, &parts, &mut self.tasks, &mut self.entry_limits);
         let is_output = |part: &Part<'_>| matches!(part, Part::Output { .. });
         if parts.iter().any(is_output)
             && let Some(line) = facts.iter().rev().find_map(Fact::error)
@@ -126,7 +138,7 @@ impl Notes {
             self.last_error = Some(line.to_owned());
         }
         self.facts.push(facts);
-        for (unit, ran) in self.proposed.read(self.facts.len() - 1, &parts) {
+        for (unit, ran) in self.proposed.read(unit, &parts) {
             if let Some(facts) = self.facts.get_mut(unit) {
                 facts.push(ran);
             }
@@ -176,6 +188,7 @@ impl Notes {
         let facts = self.of_dropped(kept);
         let source = Source {
             facts: &facts,
+            tasks: &self.tasks.lines(kept),
             names: self.names.weighed(self.work()),
             kept,
             story: &story::plain(&story.text),
@@ -201,22 +214,13 @@ impl Notes {
         errors::has_line(&masked(&part::unwrapped(text)), last).then_some(last)
     }
 
-    /// Whether the newest to-do list is in a unit that is `kept`. Others are outdated then.
-    fn keeps_tasks(&self, kept: &[bool]) -> bool {
-        let has_tasks = |unit: &Vec<Fact>| unit.iter().any(|fact| matches!(fact, Fact::Tasks(_)));
-        let newest = self.facts.iter().rposition(has_tasks);
-        newest.is_some_and(|unit| kept.get(unit).copied().unwrap_or(false))
-    }
-
     /// Returns the facts of the units that are not `kept`, in order and numbered.
     fn of_dropped(&self, kept: &[bool]) -> Vec<(usize, &Fact)> {
         let is_kept = |unit: usize| kept.get(unit).copied().unwrap_or(false);
-        let keeps_tasks = self.keeps_tasks(kept);
         let units = self.facts.iter().enumerate();
         units
             .filter(|(unit, _)| !is_kept(*unit))
             .flat_map(|(_, facts)| facts)
-            .filter(|fact| !(keeps_tasks && matches!(fact, Fact::Tasks(_))))
             .enumerate()
             .collect()
     }

@@ -144,7 +144,7 @@ impl Names {
                 unit,
                 label,
                 is_used,
-                is_value: is_used || text.trim_start().starts_with(['{', '[']),
+                is_value: is_used || is_data(text),
                 names_in_part: 1,
             };
             let text = match part {
@@ -182,7 +182,7 @@ impl Names {
                 unit,
                 label,
                 is_used: true,
-                is_value: true,
+                is_value: false,
                 names_in_part: 1,
             };
             self.bytes = self.bytes.saturating_add(names.len());
@@ -337,7 +337,7 @@ impl<'a> WeightedNames<'a> {
         let age = (units - name.last as usize) as f64 / units.max(1) as f64;
         let times = f64::from(name.times) / f64::from(name.fewest_names.max(1));
         let weights = self.work.name_weights();
-        let mut likely = times.powf(weights::TIMES) * (-age / shares::FADING).exp();
+        let mut likely = times.powf(weights::times()) * (-age / shares::FADING).exp();
         if name.is_used {
             likely *= weights.used;
         }
@@ -415,7 +415,7 @@ pub(crate) struct LostName<'a> {
 
 /// Whether a name is a line number, a size or the like. Outside of data there are many, and they are used
 /// again only if somebody used them before.
-fn is_small_number(name: &str) -> bool {
+pub(crate) fn is_small_number(name: &str) -> bool {
     name.len() < 6 && name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -424,6 +424,13 @@ fn is_duration(name: &str) -> bool {
     const UNITS: [&str; 11] = ["s", "ms", "us", "ns", "m", "h", "kb", "mb", "gb", "px", "p"];
     let unit = name.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     unit.len() < name.len() && UNITS.iter().any(|known| unit.eq_ignore_ascii_case(known))
+}
+
+/// Whether a text begins as an object or a list of JSON. Logs begin with `[` as well.
+fn is_data(text: &str) -> bool {
+    let text = text.trim_start();
+    let list = text.strip_prefix('[').map(str::trim_start);
+    text.starts_with('{') || list.is_some_and(|first| first.starts_with(['{', '[', '"']))
 }
 
 fn head(text: &str) -> &str {

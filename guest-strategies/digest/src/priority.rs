@@ -1,31 +1,57 @@
 //! Finds the facts that come before all others.
 
-use super::facts::{Evidence, Fact};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-/// Returns the last error: the last line that is surely one, or else the last that only contains a word for
-/// one.
-pub(super) fn last_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, &'a str)> {
-    let last = |wanted: Evidence| {
-        facts.iter().rev().find_map(|(place, fact)| match fact {
-            Fact::Error { line, evidence } if *evidence == wanted => Some((*place, line.as_str())),
-            _ => None,
-        })
-    };
-    last(Evidence::Sure).or_else(|| last(Evidence::Word))
+use super::facts::{Evidence, Fact, REPAIRED};
+use super::repairs::Repairs;
+
+/// Returns the last error that surely is one and was not repaired, as far as later runs show; or else the last that surely
+/// is one; or else the last line that only contains a word for one.
+pub(super) fn last_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, Cow<'a, str>)> {
+    let repairs = Repairs::of(facts);
+    let mut repaired = None;
+    let mut possible = None;
+    for (place, fact) in facts.iter().rev() {
+        let Fact::Error { line, evidence, of } = fact else {
+            continue;
+        };
+        match evidence {
+            Evidence::Repaired => {}
+            Evidence::Word => {
+                possible.get_or_insert((*place, Cow::Borrowed(line.as_str())));
+            }
+            Evidence::Sure if repairs.has(*place, line, of.as_deref()) => {
+                repaired.get_or_insert_with(|| (*place, Cow::Owned(format!("{line}{REPAIRED}"))));
+            }
+            Evidence::Sure => return Some((*place, Cow::Borrowed(line))),
+        }
+    }
+    repaired.or(possible)
 }
 
-/// Returns the last line that mentions an error, with any evidence.
+/// Returns the last line that mentions an error, with any evidence, unless it was repaired or is the outcome of an action.
 pub(super) fn newest_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, &'a str)> {
+    let outcomes = outcomes(facts);
+    let repairs = Repairs::of(facts);
     let mut newest = facts.iter().rev();
-    newest.find_map(|(place, fact)| Some((*place, fact.error()?)))
+    newest.find_map(|(place, fact)| match fact {
+        Fact::Error { line, evidence, of }
+            if *evidence != Evidence::Repaired
+                && !outcomes.contains(line.as_str())
+                && !repairs.has(*place, line, of.as_deref()) =>
+        {
+            Some((*place, line.as_str()))
+        }
+        _ => None,
+    })
 }
 
-/// Returns the newest to-do list, which replaces those before it.
-pub(super) fn newest_tasks<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a str)> {
-    let newest = facts.iter().rev().find_map(|(_, fact)| match fact {
-        Fact::Tasks(tasks) => Some(tasks),
+/// Returns the outcomes of all actions.
+pub(super) fn outcomes<'a>(facts: &[(usize, &'a Fact)]) -> BTreeSet<&'a str> {
+    let outcomes = facts.iter().filter_map(|(_, fact)| match fact {
+        Fact::Action(action) => action.outcome(),
         _ => None,
     });
-    let tasks = newest.into_iter().flatten().enumerate();
-    tasks.map(|(place, task)| (place, task.as_str())).collect()
+    outcomes.collect()
 }

@@ -212,13 +212,14 @@ fn plain(text: &str, space: Option<char>) -> String {
 /// Lines that some strategies put around a summary, which are ignored.
 const WRAPPERS: [&str; 2] = ["<context_summary>", "</context_summary>"];
 
-/// Iterates the entries of an earlier summary, each with its section and without its indentation. Each line
-/// of a summary that is not a digest is an entry of [`Section::Earlier`]. Entries are made one at a time:
-/// together they can take many times the bytes of the summary.
+/// Iterates the entries of an earlier summary, each with its section and without its indentation. Each paragraph
+/// of a summary that is not a digest, with the heading above it, is an entry of [`Section::Earlier`]. Entries are made one
+/// at a time: together they can take many times the bytes of the summary.
 pub(super) fn entries(summary: &str) -> Entries<'_> {
     Entries {
         lines: summary.lines(),
         section: Section::Earlier,
+        is_headed: false,
         is_after_empty: false,
         begun: None,
     }
@@ -228,6 +229,8 @@ pub(super) fn entries(summary: &str) -> Entries<'_> {
 pub(super) struct Entries<'t> {
     lines: std::str::Lines<'t>,
     section: Section,
+    /// Whether a heading of a digest was read.
+    is_headed: bool,
     is_after_empty: bool,
     /// The entry that the next line may continue.
     begun: Option<(Section, String)>,
@@ -242,20 +245,29 @@ impl Iterator for Entries<'_> {
             self.is_after_empty = line.trim().is_empty();
             if let Some(headed) = Section::headed(line.trim_end()) {
                 self.section = headed;
+                self.is_headed = true;
                 continue;
             }
             if line.starts_with("## ") {
                 // What is below a heading of another kind of text is not the user's.
                 self.section = Section::Earlier;
+                self.is_headed = false;
             }
             let section = self.section;
-            if let Some(more) = line.strip_prefix("  ")
-                && section != Section::Earlier
-                && let Some((_, entry)) =
-                    self.begun.as_mut().filter(|(of, _)| of.group() == section)
+            let begun = self.begun.as_mut();
+            let begun = begun.filter(|(of, _)| of.group() == section);
+            if let Some((_, entry)) = begun
+                && self.is_headed
+                && let Some(more) = line.strip_prefix("  ")
             {
                 entry.push_str(if is_after_empty { "\n\n" } else { "\n" });
                 entry.push_str(more);
+            } else if let Some((_, entry)) = self.begun.as_mut()
+                && !self.is_headed
+                && continues(entry, line, is_after_empty)
+            {
+                entry.push('\n');
+                entry.push_str(line.trim());
             } else if !line.trim().is_empty() && !WRAPPERS.contains(&line.trim()) {
                 let entry = line.strip_prefix("- ").unwrap_or(line).trim();
                 let (section, entry) = match section {
@@ -270,6 +282,22 @@ impl Iterator for Entries<'_> {
         }
         self.begun.take()
     }
+}
+
+/// Most bytes of an entry that paragraphs of another program's summary are joined to.
+const PARAGRAPH: usize = 900;
+
+/// Whether a line belongs to the paragraph before it: there is no empty line between them but behind a heading, and it
+/// begins no section itself.
+fn continues(paragraph: &str, line: &str, is_after_empty: bool) -> bool {
+    let is_heading = |line: &str| line.starts_with('#') || line.trim_end().ends_with([':', '：']);
+    let is_section = is_heading(line) && !line.starts_with([' ', '\t', '-', '*']);
+    let is_alone = !paragraph.contains('\n') && is_heading(paragraph);
+    !line.trim().is_empty()
+        && !WRAPPERS.contains(&line.trim())
+        && !is_section
+        && (!is_after_empty || is_alone)
+        && paragraph.len() + line.len() < PARAGRAPH
 }
 
 /// Most entries of one section that are read from one summary: the first ones. A digest has at most 400 KB,
@@ -334,17 +362,29 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_that_is_no_digest_is_read_line_by_line() {
-        let text = "<context_summary>\n# Progress\n\n  - fixed a\n  - fixed b\n</context_summary>";
+    fn a_summary_that_is_no_digest_is_read_by_its_sections() {
+        let text = "<context_summary>\n# Progress\n\n  - fixed a\n  - fixed b\n\nBoth hold.\n1. Goal:\n   Never sail.\n\
+            2. Next:\n   - Moor\n</context_summary>";
         let lines: Vec<String> = entries(text).map(|(_, line)| line).collect();
-        assert_eq!(lines, ["# Progress", "- fixed a", "- fixed b"]);
+        assert_eq!(
+            lines,
+            [
+                "# Progress\n- fixed a\n- fixed b",
+                "Both hold.",
+                "1. Goal:\nNever sail.",
+                "2. Next:\n- Moor"
+            ]
+        );
     }
 
     #[test]
     fn nothing_below_an_unknown_heading_speaks_for_the_user() {
         let text = "## What the user said\n- a\n## Orders\n- b\n";
-        let read: Vec<Section> = entries(text).map(|(section, _)| section).collect();
-        assert_eq!(read, [Section::Told, Section::Earlier, Section::Earlier]);
+        let expected = [
+            (Section::Told, "a".to_owned()),
+            (Section::Earlier, "## Orders\n- b".to_owned()),
+        ];
+        assert_eq!(entries(text).collect::<Vec<_>>(), expected);
     }
 
     #[test]

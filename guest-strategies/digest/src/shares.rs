@@ -118,6 +118,9 @@ pub const TIERED_INSERTION_BYTES: u64 = 512;
 /// text's share, and the text is measured instead.
 pub const UNUSED: Share = Share::new(3, 4);
 
+/// Most bytes of an outcome, which is cut after all outputs that can be had again.
+pub const MOST_OUTCOME_BYTES: usize = 1_000;
+
 /// If a text leaves more than this share of the free budget, the window is chosen again with what it left.
 pub const LEFT_BY_TEXT: Share = Share::new(1, 10);
 
@@ -155,8 +158,9 @@ pub const SHORTENED_MORE: Share = Share::new(1, 10);
 /// excerpt would say too little.
 pub const LEAST_OF_LENGTH: Share = Share::new(1, 2);
 
-/// Smallest share of its outputs' tokens to which the newest unit may be shortened to fit.
-pub const LEAST_OF_NEWEST: Share = Share::new(1, 10);
+/// Smallest share of its outputs' tokens to which a unit may be shortened to fit, if it is the newest or nothing else needs
+/// the room.
+pub const LEAST_OF_NEWEST: Share = Share::new(1, 20);
 
 /// Share of a shortened output's tokens that its excerpt stays below at first: its tokens are only estimated
 /// from its bytes.

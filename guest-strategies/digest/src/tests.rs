@@ -1,5 +1,7 @@
 //! Digests that are read and written again.
 
+mod events;
+
 use crate::{Costs, Extent, Notes, Part};
 
 fn count(text: &str) -> u32 {
@@ -480,7 +482,7 @@ fn a_call_that_writes_the_to_do_list_is_the_list() {
     };
     assert_eq!(
         digest_of(vec![call], 400),
-        "## To-do list\n- [x] Mend the sluice\n- [ ] Oil it"
+        "## To-do list\n- [done] Mend the sluice\n- [open] Oil it"
     );
 }
 
@@ -499,7 +501,7 @@ fn a_to_do_list_is_left_out_if_a_newer_one_is_kept() {
     notes.read(&list("pending"));
     notes.read(&list("completed"));
     let digest = |kept: &[bool]| text_of(&notes, kept, 400);
-    assert!(digest(&[false, false, false]).contains("- [x] Oil it"));
+    assert!(digest(&[false, false, false]).contains("- [done] Oil it"));
     assert!(!digest(&[false, false, true]).contains("Oil it"));
 }
 

@@ -53,29 +53,53 @@ pub(super) fn lines(source: &str, output: &str) -> Vec<String> {
     lines
 }
 
-/// Returns what a record says of what became of a call: `status=cancelled`. `None` of anything else.
-pub(super) fn status(output: &str) -> Option<String> {
-    if output.len() > RECORD || !output.trim_start().starts_with('{') {
+/// Returns the first members of a record, what became of a call before ids and others: `status=open; id=7012`. `None` of
+/// anything else.
+pub(super) fn record(output: &str, limit: usize) -> Option<String> {
+    if output.len() > READ || !output.trim_start().starts_with('{') {
         return None;
     }
     let Value::Object(members) = serde_json::from_str::<Value>(output).ok()? else {
         return None;
     };
-    STATUS.iter().find_map(|status| {
-        let is_one = |(key, _): &(&String, &Value)| key.eq_ignore_ascii_case(status);
-        let (key, value) = members.iter().find(is_one)?;
-        let value = match value {
-            Value::String(text) if text.len() <= VALUE => text.clone(),
-            Value::Bool(_) | Value::Number(_) => value.to_string(),
-            _ => return None,
-        };
-        Some(text::line(&format!("{key}={value}"), 2 * VALUE))
-    })
+    let nested = members.values().filter_map(Value::as_object).flatten();
+    let members = members.iter().chain(nested).take(KEYS);
+    let mut found: Vec<(&str, String)> = members
+        .filter_map(|(key, value)| Some((key.as_str(), scalar(value)?)))
+        .filter(|(key, _)| key.len() <= VALUE && !says_secret(key))
+        .collect();
+    let is_status = |key: &str| STATUS.iter().any(|own| key.eq_ignore_ascii_case(own));
+    // Stable, so that members of one kind stay in order.
+    found.sort_by_key(|(key, value)| (!is_status(key), rank(key, std::slice::from_ref(value))));
+    let mut record = String::new();
+    for (key, value) in &found {
+        if !record.is_empty() && record.len() + key.len() + value.len() > limit {
+            continue;
+        }
+        if !record.is_empty() {
+            record.push_str("; ");
+        }
+        record.push_str(&format!("{key}={value}"));
+    }
+    (!record.is_empty()).then(|| text::line(&record, limit + VALUE))
 }
 
-/// Most bytes of a record of which [`status`] tells, and keys that say what became of a call.
-const RECORD: usize = 4_096;
-const STATUS: [&str; 5] = ["status", "result", "success", "error", "message"];
+/// Returns a value that can stand in a line.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => {
+            let text = text.trim();
+            (!text.is_empty() && text.len() <= VALUE).then(|| text.to_owned())
+        }
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// Keys of records that say what became of a call.
+const STATUS: [&str; 8] = [
+    "status", "state", "result", "success", "ok", "outcome", "error", "message",
+];
 
 /// Returns the values of a key in entries that fit a line. A value that was cut would look like another one.
 fn entries(key: &str, values: &[String]) -> Vec<String> {
@@ -222,17 +246,19 @@ mod tests {
     }
 
     #[test]
-    fn what_became_of_a_call_is_the_status_of_its_record() {
+    fn a_record_begins_with_what_became_of_a_call() {
+        let record = |output: &str| record(output, 60);
         let output = r#"{"trip_id": "T7", "legs": [{"status": "open"}], "Status": "cancelled"}"#;
-        assert_eq!(status(output).as_deref(), Some("Status=cancelled"));
-        let output = r#"{"error": null, "state": "NY", "status": "cancelled"}"#;
-        assert_eq!(status(output).as_deref(), Some("status=cancelled"));
         assert_eq!(
-            status(r#"{"success": true}"#).as_deref(),
-            Some("success=true")
+            record(output).as_deref(),
+            Some("Status=cancelled; trip_id=T7")
         );
-        for other in ["[1, 2]", "{\"a\": ", r#"{"a": "T7"}"#, r#"{"result": [7]}"#] {
-            assert_eq!(status(other), None, "{other}");
+        let nested = r#"{"job": {"id": "J-77", "password": "x1"}, "ok": true, "error": null}"#;
+        assert_eq!(record(nested).as_deref(), Some("ok=true; id=J-77"));
+        let long = format!(r#"{{"id": "{}", "n": 1}}"#, "7".repeat(70));
+        assert_eq!(record(&long).map(|record| record.len()), Some(73));
+        for other in ["[1, 2]", "{\"a\": ", r#"{"result": [7]}"#] {
+            assert_eq!(record(other), None, "{other}");
         }
     }
 

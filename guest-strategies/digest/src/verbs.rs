@@ -51,25 +51,34 @@ pub(super) fn known(word: &str) -> Option<&'static str> {
         .find(|verb| *verb == word)
 }
 
-/// Returns a name in lower case with a space before each capital: `readFile`, and what separates its words otherwise.
-pub(super) fn spaced(tool: &str) -> String {
-    let mut spaced = String::with_capacity(tool.len() + 8);
-    for c in tool.chars().take(80) {
-        if c.is_uppercase() && !spaced.is_empty() {
+/// Returns a name in lower case with a space before each word that begins with a capital.
+fn spaced(name: &str) -> String {
+    let mut spaced = String::with_capacity(name.len() + 8);
+    let mut follows_small = false;
+    for c in name.chars().take(80) {
+        if c.is_uppercase() && follows_small {
             spaced.push(' ');
         }
+        follows_small = c.is_lowercase();
         spaced.extend(c.to_lowercase());
     }
     spaced
 }
 
-/// Returns the verb of a tool by the words of its name: `str_replace`, `readFile`, `git-log`.
+/// Returns the words of a name: `str_replace`, `readFile`, `git-log`.
+pub(super) fn words(name: &str) -> Vec<String> {
+    let spaced = spaced(name);
+    let words = spaced.split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
+}
+
+/// Returns the verb of a tool by the words of its name.
 pub(super) fn verb(tool: &str) -> Option<&'static str> {
-    let spaced = spaced(tool);
-    let words: Vec<&str> = spaced.split(|c: char| !c.is_alphanumeric()).collect();
+    let words = words(tool);
     VERBS
         .iter()
-        .find(|(_, names)| words.iter().any(|word| names.contains(word)))
+        .find(|(_, names)| words.iter().any(|word| names.contains(&&**word)))
         .map(|(verb, _)| *verb)
 }
 

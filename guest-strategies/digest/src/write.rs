@@ -33,6 +33,8 @@ pub struct Coverage {
 pub(super) struct Source<'a> {
     /// Facts of the units that are not `kept`.
     pub(super) facts: &'a [(usize, &'a Fact)],
+    /// The to-do list, with whether each entry is still to be done.
+    pub(super) tasks: &'a [(String, bool)],
     pub(super) names: WeightedNames<'a>,
     pub(super) kept: &'a [bool],
     /// The text above the digest; empty if there is none.

@@ -1,5 +1,6 @@
 //! Collects the entries of a digest within its tokens and bytes, and joins them to the text.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::costs::Costs;
@@ -7,7 +8,7 @@ use super::facts::Fact;
 use super::priority::{last_error, newest_error};
 use super::section::Section;
 use super::write::{Coverage, Source, Written};
-use super::{shares, text};
+use super::{looks, shares, text};
 
 /// Separates a story from the first heading.
 const BELOW_STORY: &str = "\n\n";
@@ -114,9 +115,9 @@ impl Writer<'_, '_> {
     pub(super) fn add_last_error(&mut self, facts: &[(usize, &Fact)]) {
         if let Some((place, line)) = last_error(facts) {
             let mut limit = shares::LAST_ERROR.of(self.tokens);
-            if !self.add(Section::Errors, place, line, &mut limit) {
+            if !self.add(Section::Errors, place, &line, &mut limit) {
                 let mut limit = self.tokens;
-                let short = text::line(line, shares::SHORT_ENTRY);
+                let short = text::line(&line, shares::SHORT_ENTRY);
                 self.add(Section::Errors, place, &short, &mut limit);
             }
         }
@@ -218,7 +219,18 @@ impl Writer<'_, '_> {
 
     /// Joins story and entries to a digest of at most `tokens` and `bytes`, of which the writer knows what is
     /// left. The caller knows how many items were found.
-    pub(super) fn finish(self, tokens: u32, bytes: usize) -> Written {
+    pub(super) fn finish(mut self, tokens: u32, bytes: usize) -> Written {
+        // Joined lines have fewer tokens than their entries.
+        let joined = self.lines();
+        if joined.len() < self.entries.len() {
+            let lines = joined.iter().map(|(_, line)| self.costs.of(line));
+            let as_lines: u32 = lines.fold(0, u32::saturating_add);
+            let entries = self.entries.iter();
+            let entries =
+                entries.map(|((.., section), entry)| self.costs.of(&section.labelled(entry)));
+            let as_entries: u32 = entries.fold(0, u32::saturating_add);
+            self.tokens += as_entries.saturating_sub(as_lines);
+        }
         Written {
             text: self.text(),
             tokens: tokens - self.tokens,
@@ -227,10 +239,32 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// Returns the entries as they stand in the text, by the first sections of their headings.
+    fn lines(&self) -> Vec<(Section, String)> {
+        let mut lines = Vec::with_capacity(self.entries.len());
+        let mut done: Vec<&str> = Vec::new();
+        let close = |lines: &mut Vec<(Section, String)>, done: &mut Vec<&str>| {
+            let joined = looks::joined(done).into_iter();
+            lines.extend(joined.map(|line| (Section::Done.group(), line)));
+            done.clear();
+        };
+        for ((group, _, section), entry) in &self.entries {
+            let line = section.labelled(entry);
+            if let (Section::Done, Cow::Borrowed(line)) = (section, &line) {
+                done.push(line);
+                continue;
+            }
+            close(&mut lines, &mut done);
+            lines.push((*group, line.into_owned()));
+        }
+        close(&mut lines, &mut done);
+        lines
+    }
+
     fn text(&self) -> String {
         let mut text = self.story.to_owned();
         let mut last = None;
-        for ((group, _, section), entry) in &self.entries {
+        for (group, line) in &self.lines() {
             if last != Some(*group) {
                 if last.is_none() && !text.is_empty() {
                     text.push_str(BELOW_STORY);
@@ -242,7 +276,7 @@ impl Writer<'_, '_> {
                 last = Some(*group);
             }
             text.push_str("- ");
-            text.push_str(&section.labelled(entry));
+            text.push_str(line);
             text.push('\n');
         }
         text.truncate(text.trim_end().len());

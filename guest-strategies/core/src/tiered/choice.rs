@@ -85,15 +85,18 @@ pub fn choose(
         texts: 0,
         known: BTreeMap::new(),
         whole,
-        ends_at_answers: true,
-        is_ended_by_answer: false,
+        is_widened: false,
     };
     choice.remove(RemovableKind::Media);
-    for level in [Level::Superseded, Level::Third] {
+    for (level, outcomes) in [
+        (Level::Superseded, true),
+        (Level::Third, false),
+        (Level::Third, true),
+    ] {
         if choice.fits() {
             break;
         }
-        choice.reduce(level);
+        choice.reduce(level, outcomes);
     }
     choice.remove_thinking_if_that_is_enough();
     let replacement = if choice.fits() {
@@ -145,9 +148,9 @@ struct Choice<'a> {
     known: BTreeMap<(usize, Level), Option<Reduced>>,
     /// What all units together need with the reductions so far.
     whole: Needs,
-    /// Whether an answer of the model that is too large ends the window, and whether one did.
-    ends_at_answers: bool,
-    is_ended_by_answer: bool,
+    /// Whether the window is chosen again, since the text left tokens. Then no answer of the model ends it, and any unit
+    /// may be cut to what is left.
+    is_widened: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -225,14 +228,16 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Cuts old outputs to `level`, oldest first, until the conversation fits.
-    fn reduce(&mut self, level: Level) {
+    /// Cuts old outputs to `level`, oldest first, until the conversation fits; also short outcomes, if `outcomes`.
+    fn reduce(&mut self, level: Level, outcomes: bool) {
         for index in 0..self.material.outputs.len() {
             let output = &self.material.outputs[index];
             if output.unit >= self.recent || self.fits() {
                 return;
             }
-            self.reduce_one(index, level);
+            if outcomes || !output.is_outcome {
+                self.reduce_one(index, level);
+            }
         }
     }
 

@@ -5,7 +5,7 @@ mod clip;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use baler_digest::shares::{LEAST_SHORTENED_AGAIN, MOST_COMMON_OUTPUT_BYTES};
+use baler_digest::shares::{LEAST_SHORTENED_AGAIN, MOST_COMMON_OUTPUT_BYTES, MOST_OUTCOME_BYTES};
 use baler_digest::{Notes, Part as DigestPart};
 use baler_strategy::{
     Content, Conversation, Message, Part, PartTraits, Role, ToolOutput, UnitKind,
@@ -65,6 +65,8 @@ pub(crate) struct Output {
     pub(crate) superseded: Option<Superseded>,
     /// Whether the host allows excerpts of this output and no other words.
     pub(crate) is_verbatim: bool,
+    /// Whether it is short, and says what came of a call that did something: nothing else tells, and to cut it saves little.
+    pub(crate) is_outcome: bool,
 }
 
 /// Why a later output makes an output needless.
@@ -146,8 +148,15 @@ impl Reader {
                     }
                     Content::Output(output) => {
                         let call = calls.remove(&output.call_id);
+                        let is_outcome = output.text.len() <= MOST_OUTCOME_BYTES
+                            && call.as_ref().is_some_and(|(tool, arguments)| {
+                                !baler_digest::only_looks(tool, arguments)
+                            });
                         self.mark_superseded(call, &output.text, full_bytes.is_none());
                         self.add_output(index, tokens, traits, output, full_bytes);
+                        if let Some(output) = self.material.outputs.last_mut() {
+                            output.is_outcome = is_outcome;
+                        }
                     }
                     _ => {}
                 }
@@ -233,6 +242,7 @@ impl Reader {
             exit,
             superseded: None,
             is_verbatim: !is_rewritable,
+            is_outcome: false,
         });
     }
 }

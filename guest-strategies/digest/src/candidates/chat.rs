@@ -46,16 +46,16 @@ impl Statements {
         let mut score = self.talk.score(text);
         // The first message is mostly the task, whatever its words.
         if std::mem::take(&mut self.is_first) {
-            score = score.max(weights::TASK_STATEMENT);
+            score = score.max(weights::task_statement());
         }
-        if score < weights::LEAST_STATEMENT {
+        if score < weights::least_statement() {
             return None;
         }
         // Small talk is far more frequent than statements.
-        let worth = weights::STATEMENT * score * score;
+        let worth = weights::statement() * score * score;
         if is_corrected && !text.ends_with(CORRECTED) {
             let text = format!("{text}{CORRECTED}").into();
-            return Some((text, worth * weights::CORRECTED));
+            return Some((text, worth * weights::corrected()));
         }
         Some((text.into(), worth))
     }

@@ -12,6 +12,9 @@ use crate::{shares, weights};
 /// Bytes between two names of a list.
 const BETWEEN: usize = 2;
 
+/// Tokens that names without an action may take in any digest. A user may answer with one of them.
+const LEAST_BARE: f64 = 100.0;
+
 /// The names that are chosen so far, and those that are next.
 pub(super) struct Listing<'l, 'a> {
     names: WeightedNames<'a>,
@@ -19,17 +22,21 @@ pub(super) struct Listing<'l, 'a> {
     actions: BTreeSet<usize>,
     next: &'l [LostName<'a>],
     chosen: Vec<LostName<'a>>,
-    labels: BTreeSet<usize>,
+    /// Number of chosen names by label.
+    labels: BTreeMap<usize, usize>,
     /// Estimated tokens of what is chosen.
     pub(super) tokens: f64,
+    /// Estimated tokens that names without an action may still take.
+    bare: f64,
 }
 
 impl<'l, 'a> Listing<'l, 'a> {
-    /// Lists some of `lost`, which are sorted by what they are worth for their length.
+    /// Lists some of `lost`, which are sorted by what they are worth for their length, in a digest of at most `tokens`.
     pub(super) fn of(
         names: WeightedNames<'a>,
         actions: &BTreeMap<String, (usize, Action)>,
         lost: &'l [LostName<'a>],
+        tokens: u32,
     ) -> Self {
         let labels = actions.keys().filter_map(|label| names.label_index(label));
         Self {
@@ -37,24 +44,41 @@ impl<'l, 'a> Listing<'l, 'a> {
             actions: labels.collect(),
             next: lost,
             chosen: Vec::new(),
-            labels: BTreeSet::new(),
+            labels: BTreeMap::new(),
             tokens: 0.0,
+            bare: (f64::from(tokens) * weights::bare_names()).max(LEAST_BARE),
         }
+    }
+
+    /// Whether a name can stand behind an action, and has not to stand in the list.
+    fn is_attached(&self, name: &LostName<'_>) -> bool {
+        let chosen = self.labels.get(&name.label).copied().unwrap_or(0);
+        self.actions.contains(&name.label) && chosen < shares::ATTACHED_NAMES
+    }
+
+    /// Returns the tokens that a name takes.
+    fn tokens_of(&self, name: &LostName<'_>) -> f64 {
+        let label = match self.labels.contains_key(&name.label) {
+            true => 0,
+            false => self.names.label(name.label).len().min(SHOWN),
+        };
+        tokens((name.name.len() + label) as f64)
     }
 
     /// Returns what the next name adds per token; `None` if there is none.
     pub(super) fn per_token(&mut self, worths: &Worths<'_>) -> Option<f64> {
         while let Some((first, others)) = self.next.split_first() {
             let worth = worths.of_name(first.index);
-            if worth > 0.0 {
-                let is_attached = self.actions.contains(&first.label);
+            let is_attached = self.is_attached(first);
+            let fits = is_attached || self.tokens_of(first) <= self.bare;
+            if worth > 0.0 && fits {
                 let share = match is_attached {
-                    true => weights::ATTACHED,
-                    false => weights::LISTED,
+                    true => weights::attached(),
+                    false => weights::listed(),
                 };
                 return Some(worth * share / tokens(first.name.len() as f64));
             }
-            // Something has said it.
+            // Something has said it, or the list is long enough.
             self.next = others;
         }
         None
@@ -65,18 +89,17 @@ impl<'l, 'a> Listing<'l, 'a> {
         let Some((first, others)) = self.next.split_first() else {
             return;
         };
-        let label = match self.labels.contains(&first.label) {
-            true => 0.0,
-            false => self.names.label(first.label).len().min(SHOWN) as f64,
-        };
-        let needed = tokens(first.name.len() as f64 + label);
+        let needed = self.tokens_of(first);
         if needed > room {
             self.next = &[];
             return;
         }
+        if !self.is_attached(first) {
+            self.bare -= needed;
+        }
         self.next = others;
         self.tokens += needed;
-        self.labels.insert(first.label);
+        *self.labels.entry(first.label).or_default() += 1;
         self.chosen.push(*first);
     }
 

@@ -57,7 +57,7 @@ impl<'a> Entry<'a> {
                 section: short.section,
                 place: short.place,
                 text,
-                worth: short.worth * weights::REST,
+                worth: short.worth * weights::rest(),
                 whole: None,
             },
             completes: true,
@@ -116,7 +116,7 @@ impl<'a> Queue<'a> {
             let index = self.heap.pop()?.index;
             let per_token = self.entries[index].per_token(worths, said);
             let now = Queued { per_token, index };
-            if per_token < weights::LEAST {
+            if per_token < weights::least() {
                 continue;
             }
             if self

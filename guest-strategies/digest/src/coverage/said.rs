@@ -76,13 +76,14 @@ impl By {
 }
 
 impl Words {
-    /// Returns the words of an entry in the user's or the model's own words. Other entries are made of the same few.
+    /// Returns the words of an entry in words of its own. Others are made of the same few.
     fn of(&mut self, candidate: &Candidate<'_>) -> Vec<usize> {
         match candidate.section {
             Section::Requests
             | Section::Told
             | Section::Said
             | Section::Reports
+            | Section::Errors
             | Section::Earlier => {}
             _ => return Vec::new(),
         }

@@ -14,10 +14,10 @@ impl<'a> Worths<'a> {
     pub(super) fn of(names: WeightedNames<'a>, lost: &[LostName<'a>]) -> Self {
         let all: f64 = lost.iter().map(|lost| lost.weight).sum();
         let most = lost.len() as f64 * 0.5;
-        let scale = weights::NAMES_USED_AGAIN.min(most) / all.max(f64::MIN_POSITIVE);
+        let scale = weights::names_used_again().min(most) / all.max(f64::MIN_POSITIVE);
         let mut left = vec![0.0; names.count()];
         for lost in lost {
-            left[lost.index] = (lost.weight * scale).min(weights::MOST_OF_A_NAME);
+            left[lost.index] = (lost.weight * scale).min(weights::most_of_a_name());
         }
         Self { names, left }
     }

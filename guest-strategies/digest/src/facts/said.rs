@@ -3,10 +3,13 @@
 use std::borrow::Cow;
 
 use super::Fact;
-use crate::{shell_blocks, text, verbs};
+use crate::{listings, part, shell_blocks, text, verbs};
 
 /// Most bytes of what the model said with a call.
 const SAID: usize = 240;
+
+/// Most bytes of what a report is about.
+const SUBJECT: usize = 100;
 
 /// Most bytes of any other text of the model.
 const CONCLUSION: usize = 20_000;
@@ -27,6 +30,7 @@ pub(super) fn read(text: &str, calls: bool, facts: &mut Vec<Fact>) {
             facts.push(Fact::Said {
                 text: text::line(first, SAID),
                 ends_turn: false,
+                before_look: false,
             });
         }
         return;
@@ -38,13 +42,32 @@ pub(super) fn read(text: &str, calls: bool, facts: &mut Vec<Fact>) {
 pub(super) fn of_text(text: &str, ends_turn: bool) -> Option<Fact> {
     let text = shell_blocks::with_short_blocks(text, WITH_BLOCKS);
     let text = text::block(&limited(&text), CONCLUSION);
-    (!text.is_empty()).then_some(Fact::Said { text, ends_turn })
+    (!text.is_empty()).then_some(Fact::Said {
+        text,
+        ends_turn,
+        before_look: false,
+    })
 }
 
-/// Returns the fact of a report that the model got from another agent; `None` if it is blank.
-pub(super) fn of_report(text: &str) -> Option<Fact> {
-    let text = text::block(&limited(text), CONCLUSION);
+/// Returns the fact of a report that the model got from another agent on a subject; `None` if it is blank.
+pub(super) fn of_report(text: &str, subject: Option<&str>) -> Option<Fact> {
+    let text = listings::folded(&limited(text));
+    let text = match subject {
+        Some(subject) => format!("{subject}: {}", text.trim_start()),
+        None => text,
+    };
+    let text = text::block(&text, CONCLUSION);
     (!text.is_empty()).then_some(Fact::Reported(text))
+}
+
+/// Returns what a call of another agent is about, in a few words.
+pub(super) fn subject_of(arguments: &str) -> Option<String> {
+    const SUBJECTS: [&str; 4] = ["description", "title", "subject", "name"];
+    let arguments = text::parsed(arguments)?;
+    let mut members = SUBJECTS
+        .iter()
+        .filter_map(|name| arguments.get(*name)?.as_str());
+    members.next().map(|subject| text::line(subject, SUBJECT))
 }
 
 fn limited(text: &str) -> Cow<'_, str> {
@@ -54,17 +77,40 @@ fn limited(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether what a tool returns is a report by another agent, by its name: `Task`, `dispatch_agent`.
-pub(super) fn is_reported_by(tool: &str) -> bool {
+/// Bytes of a text by which it is told whether it is made of sentences.
+const PROSE: usize = 2_000;
+
+/// Bytes from which on the output of another agent is a report.
+const REPORT: usize = 100;
+
+/// Whether the output of a tool is a report by another agent.
+pub(super) fn is_report(tool: &str, output: &str) -> bool {
+    let tells = is_reported_by(tool) || verbs::verb(tool).is_none() && is_prose(output);
+    output.len() > REPORT && tells && !part::is_data(output)
+}
+
+/// Whether a text is made of sentences, and not of code, logs or lists.
+fn is_prose(text: &str) -> bool {
+    let text = &text[..text.floor_char_boundary(PROSE)];
+    let (mut all, mut others) = (0, 0);
+    for c in text.chars() {
+        all += 1;
+        others += usize::from(!c.is_alphabetic() && c != ' ');
+    }
+    let ends = text.matches(['.', '!', '?', '。', '؟', '।']).count();
+    ends > 0 && others * 10 <= all
+}
+
+/// Whether a tool calls another agent, by its name: `Task`, `dispatch_agent`.
+fn is_reported_by(tool: &str) -> bool {
     const OTHER: [&str; 5] = ["get", "list", "set", "user", "update"];
-    let tool = verbs::spaced(tool);
-    let words: Vec<&str> = tool.split(|c: char| !c.is_alphanumeric()).collect();
+    let words = verbs::words(tool);
     let is_agents = words
         .iter()
-        .any(|word| matches!(*word, "agent" | "subagent" | "agents"));
+        .any(|word| matches!(&**word, "agent" | "subagent" | "agents"));
     words == ["task"]
         || words == ["task", "output"]
-        || is_agents && !words.iter().any(|word| OTHER.contains(word))
+        || is_agents && !words.iter().any(|word| OTHER.contains(&&**word))
 }
 
 /// Returns a text without the label that models which think aloud put before their thoughts.

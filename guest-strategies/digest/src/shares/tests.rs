@@ -33,7 +33,7 @@ fn each_share_rounds_as_the_written_fraction() {
         }
         assert_eq!(NEEDED.of(n), n / 5 * 4, "{n}");
         assert_eq!(LAST_ERROR.of(n), n / 5 * 3, "{n}");
-        for share in [SHORTENED_MORE, LEAST_OF_NEWEST, LEFT_BY_TEXT] {
+        for share in [SHORTENED_MORE, LEFT_BY_TEXT] {
             assert_eq!(share.of(n), n / 10, "{n}");
         }
         assert_eq!(POSSIBLE_ERROR.of(n), n / 8, "{n}");

@@ -1,7 +1,7 @@
 //! Writes the one text that replaces the removed units.
 
 use baler_digest::shares::{self, BYTES_PER_TOKEN, LEAST_SUMMARY};
-use baler_digest::{Costs, Story, Work, Written};
+use baler_digest::{Costs, Story, Written};
 use baler_strategy::UnitKind;
 
 use super::{Choice, RemovedUnits, Summarise, target};
@@ -74,22 +74,17 @@ impl Choice<'_> {
             0 => None,
             _ => self.text(summarise, &mut costs),
         };
-        // Where small talk is left out, a text with nothing more to say leaves its tokens to the window, and where an
-        // answer ended the window, there are units before it. Elsewhere the units that fit then are large ones, cut to
-        // less than the text had said of them.
-        let may_widen = self.material.notes.work() == Work::Chat || self.is_ended_by_answer;
+        // A text with nothing more to say leaves its tokens to the window, for which there are units again.
         let needed = match &replacement {
             None => Some(0),
-            Some(own) if may_widen && !own.is_summarised => {
-                Some(own.written.tokens + more(own.written.tokens))
-            }
+            Some(own) if !own.is_summarised => Some(own.written.tokens + more(own.written.tokens)),
             Some(_) => None,
         };
         if let Some(tokens) = needed.filter(|_| share > 0)
             && self.left_for_text() > tokens + shares::LEFT_BY_TEXT.of(room)
         {
             (self.reduced, self.saved) = before;
-            self.ends_at_answers = false;
+            self.is_widened = true;
             self.window(room - tokens.min(room));
             replacement = self.text(&mut |_| None, &mut costs);
         }

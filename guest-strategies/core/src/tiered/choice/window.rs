@@ -34,7 +34,6 @@ impl Choice<'_> {
             .map(|unit| self.texts_of(unit))
             .sum();
         let mut is_newest = true;
-        self.is_ended_by_answer = false;
         let mut next = None;
         let thinks = self
             .units()
@@ -51,8 +50,9 @@ impl Choice<'_> {
             if !left.hold(&self.units()[unit]) {
                 continue;
             }
+            let may_squeeze = is_newest || self.is_widened;
             let is_taken =
-                self.shrink(unit, left.tokens) || is_newest && self.squeeze(unit, left.tokens);
+                self.shrink(unit, left.tokens) || may_squeeze && self.squeeze(unit, left.tokens);
             is_newest = false;
             let texts = self.texts_of(unit);
             if is_taken && self.texts + texts <= MOST_SHORTENED_BYTES {
@@ -67,10 +67,9 @@ impl Choice<'_> {
                 // A unit that alone takes most of the tokens is skipped. A smaller one that no longer fits
                 // ends the window.
                 break;
-            } else if self.ends_at_answers && self.is_answer(unit) {
+            } else if !self.is_widened && self.is_answer(unit) {
                 // It says what the outputs before it say, and the text has at least its names. What is left of the tokens
                 // is for the text first.
-                self.is_ended_by_answer = true;
                 break;
             }
         }
@@ -92,18 +91,22 @@ impl Choice<'_> {
 
     /// Cuts the outputs of a unit level by level until it has at most `tokens`. Returns whether it does.
     fn shrink(&mut self, unit: usize, tokens: u64) -> bool {
-        for level in [Level::Third, Level::Tenth] {
-            if self.cost(unit) <= tokens {
-                return true;
-            }
-            for output in self.outputs_of(unit) {
-                self.reduce_one(output, level);
+        for outcomes in [false, true] {
+            for level in [Level::Third, Level::Tenth] {
+                if self.cost(unit) <= tokens {
+                    return true;
+                }
+                for output in self.outputs_of(unit) {
+                    if outcomes || !self.material.outputs[output].is_outcome {
+                        self.reduce_one(output, level);
+                    }
+                }
             }
         }
         self.cost(unit) <= tokens
     }
 
-    /// Cuts the outputs of a unit as far as needed for `tokens`, but at most to a tenth. Returns whether it
+    /// Cuts the outputs of a unit as far as needed for `tokens`, but at most to a twentieth. Returns whether it
     /// fits.
     fn squeeze(&mut self, unit: usize, tokens: u64) -> bool {
         let outputs = self

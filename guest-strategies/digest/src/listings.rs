@@ -1,0 +1,80 @@
+//! Folds listings within a text that tells something: log lines below a finding.
+
+/// Lines of one form in a row from which on they are a listing, and how many of them stay.
+const LISTING: usize = 5;
+const SHOWN: usize = 1;
+
+/// Returns a text in which of many lines in a row with the same form only the first stands, and how many are left out.
+pub(super) fn folded(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut folded = String::with_capacity(text.len());
+    let mut begin = 0;
+    while begin < lines.len() {
+        let own = form(lines[begin]);
+        let rest = lines[begin..].iter();
+        let length = rest.take_while(|line| form(line) == own).count();
+        let is_listing = length >= LISTING && !own.is_empty();
+        let shown = if is_listing { SHOWN } else { length };
+        for line in &lines[begin..begin + shown] {
+            folded.push_str(line);
+            folded.push('\n');
+        }
+        if is_listing {
+            folded.push_str(&format!("[… {} lines like it …]\n", length - shown));
+        }
+        begin += length;
+    }
+    folded
+}
+
+/// Returns a line's form: its first word if that is a time or another name with several numbers, or else the whole line,
+/// each with one letter for a word and one digit for a number.
+fn form(line: &str) -> String {
+    let line = line.trim();
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let of_first = shape(first);
+    match of_first.matches('0').count() > 1 {
+        true => of_first,
+        false => shape(line),
+    }
+}
+
+fn shape(text: &str) -> String {
+    let mut shape = String::new();
+    for c in text.chars() {
+        let sign = match c {
+            c if c.is_numeric() => '0',
+            c if c.is_alphabetic() => 'a',
+            c => c,
+        };
+        if !(matches!(sign, '0' | 'a') && shape.ends_with(sign)) {
+            shape.push(sign);
+        }
+    }
+    shape
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_log_lines_the_first_stands() {
+        let log: String = (10..30)
+            .map(|second| format!("09:41:{second} INFO lock {second} filled, gate shut\n"))
+            .collect();
+        let text = format!("## Result\nThe gate sticks at lock 14.\n\n{log}\nMend it.\n");
+        assert_eq!(
+            folded(&text),
+            "## Result\nThe gate sticks at lock 14.\n\n09:41:10 INFO lock 10 filled, gate shut\n\
+             [… 19 lines like it …]\n\nMend it.\n"
+        );
+    }
+
+    #[test]
+    fn what_is_told_in_lines_stays() {
+        let text = "1. The gate sticks.\n2. Its hinge is bent since May.\n3. Nobody oiled it, says Ана.\n\
+            4. A new one costs 300.\n5. It is there in a week.\n6. Until then lock 15 will do.\n\n\n\n\n\n\n\n";
+        assert_eq!(folded(text), text);
+    }
+}

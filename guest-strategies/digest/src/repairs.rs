@@ -1,0 +1,56 @@
+//! Which errors were repaired, as far as what ran later shows.
+
+use std::collections::BTreeMap;
+
+use super::checks;
+use super::facts::Fact;
+
+/// Most checks that went well which are looked at for each error, the newest.
+const CHECKS: usize = 50;
+
+/// Fewest bytes of a path by which a check is about an error.
+const PATH: usize = 5;
+
+/// What ran after errors.
+#[derive(Debug, Default)]
+pub(super) struct Repairs<'a> {
+    /// The last place of each action, by its label.
+    last: BTreeMap<String, usize>,
+    /// Commands that checked something and went well, with their places, the newest first.
+    checks: Vec<(usize, &'a str)>,
+}
+
+impl<'a> Repairs<'a> {
+    pub(super) fn of(facts: &[(usize, &'a Fact)]) -> Self {
+        let mut repairs = Self::default();
+        for (place, fact) in facts.iter().rev() {
+            let Fact::Action(action) = fact else {
+                continue;
+            };
+            repairs.last.entry(action.label()).or_insert(*place);
+            if let Some(command) = action.command().filter(|_| action.went_well())
+                && repairs.checks.len() < CHECKS
+                && checks::is_check(command)
+            {
+                repairs.checks.push((*place, command));
+            }
+        }
+        repairs
+    }
+
+    /// Whether an error at this place, which the action with the label `of` printed, was repaired: that action ran again
+    /// without it, or a check of a path in the line went well.
+    pub(super) fn has(&self, place: usize, line: &str, of: Option<&str>) -> bool {
+        let ran_again = of.and_then(|of| self.last.get(of));
+        // The errors of a run follow it.
+        if ran_again.is_some_and(|last| *last > place) {
+            return true;
+        }
+        let words = line.split(|c: char| c.is_whitespace() || matches!(c, ':' | ',' | '"' | '\''));
+        let mut paths = words.filter(|word| word.len() >= PATH && word.contains(['/', '.']));
+        paths.any(|path| {
+            let mut later = self.checks.iter().take_while(|(at, _)| *at > place);
+            later.any(|(_, command)| command.contains(path))
+        })
+    }
+}
