@@ -85,7 +85,7 @@ fn digest_quotes_rules_and_the_last_error() {
             "assertion failed: ledger total is 41, expected 42",
             "## What the user said",
             "src/ledger.rs: read, edited",
-            "ran `cargo test sums` → assertion failed: ledger total is 41, expected 42 — failed",
+            "cargo test sums",
         ],
     );
 }
