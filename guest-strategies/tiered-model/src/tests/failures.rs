@@ -34,7 +34,7 @@ fn a_digest_alone_stands_there() {
     for budget in [900, 1_500, 3_000] {
         // Without a model there is nobody to ask.
         let alone = reduced(&ledger(), budget);
-        assert!(text(&alone).contains(RULE) && text(&alone).contains("rs: read"));
+        assert!(text(&alone).contains(RULE) && text(&alone).contains("\n- read src/"));
         for (name, script) in scripts() {
             let recording = ledger().model(script);
             let tested = reduced(&recording, budget);

@@ -131,7 +131,7 @@ fn what_the_model_did_not_see_is_told_by_the_digest() {
     assert!(tested.count("units-left-out") > Some(0));
     let text = text(&tested);
     assert!(
-        text.starts_with(STORY) && text.contains("rs: read"),
+        text.starts_with(STORY) && text.contains("\n- read src/"),
         "{text}"
     );
 }
