@@ -6,7 +6,10 @@ use super::checks;
 use super::facts::Fact;
 
 /// Most checks that went well which are looked at for each error, the newest.
-const CHECKS: usize = 50;
+const CHECKS: usize = 20;
+
+/// Most paths of an error that are looked for in them.
+const PATHS: usize = 4;
 
 /// Fewest bytes of a path by which a check is about an error.
 const PATH: usize = 5;
@@ -47,7 +50,8 @@ impl<'a> Repairs<'a> {
             return true;
         }
         let words = line.split(|c: char| c.is_whitespace() || matches!(c, ':' | ',' | '"' | '\''));
-        let mut paths = words.filter(|word| word.len() >= PATH && word.contains(['/', '.']));
+        let paths = words.filter(|word| word.len() >= PATH && word.contains(['/', '.']));
+        let mut paths = paths.take(PATHS);
         paths.any(|path| {
             let mut later = self.checks.iter().take_while(|(at, _)| *at > place);
             later.any(|(_, command)| command.contains(path))

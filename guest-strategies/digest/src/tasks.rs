@@ -113,6 +113,7 @@ impl Board {
             }
             task.state = state.unwrap_or(task.state);
             task.waits_for.append(&mut new.waits_for);
+            task.waits_for.truncate(TASKS);
             for (old, new) in [(&mut task.what, new.what), (&mut task.note, new.note)] {
                 if !new.is_empty() {
                     *old = new;
@@ -141,11 +142,13 @@ impl Board {
     }
 
     fn limit(&mut self) {
-        while self.tasks.len() > TASKS {
-            let mut tasks = self.tasks.iter();
-            let finished = tasks.position(|task| task.state == State::Done);
-            self.tasks.remove(finished.unwrap_or(0));
-        }
+        let mut surplus = self.tasks.len().saturating_sub(TASKS);
+        self.tasks.retain(|task| {
+            let goes = surplus > 0 && task.state == State::Done;
+            surplus -= usize::from(goes);
+            !goes
+        });
+        self.tasks.drain(..surplus);
     }
 
     /// Returns the entries with their states and whether each is still to be done; none if a unit that is `kept` has
@@ -226,7 +229,11 @@ impl Task {
             state: member(members, &STATES)
                 .as_deref()
                 .map_or(State::Open, State::of),
-            waits_for: blockers.filter_map(plain).take(TASKS).collect(),
+            waits_for: blockers
+                .filter_map(plain)
+                .map(|id| text::line(&id, ID))
+                .take(TASKS)
+                .collect(),
             note: text(&REASONS, NOTE),
         }
     }
