@@ -290,14 +290,14 @@ const PARAGRAPH: usize = 900;
 /// Whether a line belongs to the paragraph before it: there is no empty line between them but behind a heading, and it
 /// begins no section itself.
 fn continues(paragraph: &str, line: &str, is_after_empty: bool) -> bool {
+    // First, since it is asked for every line, and the paragraph may be long.
+    if line.trim().is_empty() || paragraph.len() + line.len() >= PARAGRAPH {
+        return false;
+    }
     let is_heading = |line: &str| line.starts_with('#') || line.trim_end().ends_with([':', '：']);
     let is_section = is_heading(line) && !line.starts_with([' ', '\t', '-', '*']);
     let is_alone = !paragraph.contains('\n') && is_heading(paragraph);
-    !line.trim().is_empty()
-        && !WRAPPERS.contains(&line.trim())
-        && !is_section
-        && (!is_after_empty || is_alone)
-        && paragraph.len() + line.len() < PARAGRAPH
+    !WRAPPERS.contains(&line.trim()) && !is_section && (!is_after_empty || is_alone)
 }
 
 /// Most entries of one section that are read from one summary: the first ones. A digest has at most 400 KB,
