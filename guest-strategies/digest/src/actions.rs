@@ -74,21 +74,27 @@ impl Action {
         let value = text::parsed(arguments).unwrap_or(Value::Null);
         let command = command_of(&value);
         let command = command.as_deref().map(without_shell);
-        Self::of_value(tool, &value, command, failed, answer)
+        let texts = texts_of(&value);
+        let mut action = Self::without_names(tool, &value, &texts, command, failed, answer);
+        if action.kind == Kind::Path && !action.is_read_only() {
+            action.names = match command.filter(|word| !is_word(word)) {
+                // Of a file that was written, names in the text say what.
+                Some(command) => changed_names(&[("text", command)], &action.target),
+                None => changed_names(&texts, &action.target),
+            };
+        }
+        action
     }
 
-    /// Creates the action of a call with these arguments, and the `command` in them.
-    fn of_value(
+    /// Creates the action of a call with these arguments, the texts among them, and the `command` in them.
+    fn without_names(
         tool: &str,
         value: &Value,
+        texts: &[(&str, &str)],
         command: Option<&str>,
         failed: bool,
         answer: Option<&str>,
     ) -> Self {
-        let members = value.as_object().into_iter().flatten();
-        let texts: Vec<(&str, &str)> = members
-            .filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
-            .collect();
         let named = |names: &[&str]| {
             texts
                 .iter()
@@ -105,20 +111,13 @@ impl Action {
             reports_errors: false,
             answer: None,
         };
-        let mut action = match (path, command) {
+        match (path, command) {
             // A tool with several commands, of which one was called for this path.
             (Some(path), Some(word)) if is_word(word) => {
                 let verb = verb(word).or_else(|| verb(tool)).unwrap_or(CALLED);
                 new(text::line(path, ARGUMENTS), Kind::Path, verb)
             }
-            (_, Some(command)) => {
-                let mut action = Self::of_command(command, failed, answer);
-                // Of a file that was written, names in the text say what.
-                if action.kind == Kind::Path && !action.is_read_only() {
-                    action.names = changed_names(&[("text", command)], &action.target);
-                }
-                return action;
-            }
+            (_, Some(command)) => Self::of_command(command, failed, answer),
             (Some(path), None) if verb(tool).is_some_and(|verb| verb != "ran") => new(
                 text::line(path, ARGUMENTS),
                 Kind::Path,
@@ -144,11 +143,15 @@ impl Action {
                     )
                 }
             }
-        };
-        if action.kind == Kind::Path && !action.is_read_only() {
-            action.names = changed_names(&texts, &action.target);
         }
-        action
+    }
+
+    /// Creates the action of a call whose output, and what it changed, do not matter.
+    pub(super) fn of_bare_call(tool: &str, arguments: &str) -> Self {
+        let value = text::parsed(arguments).unwrap_or(Value::Null);
+        let command = command_of(&value);
+        let command = command.as_deref().map(without_shell);
+        Self::without_names(tool, &value, &texts_of(&value), command, false, None)
     }
 
     /// Creates the action of a shell command; `answer` is its output, if known.
@@ -292,20 +295,17 @@ impl Action {
 
     /// What the action is worth in a digest, by what it did.
     pub(super) fn worth(&self) -> f64 {
-        let by_kind = match (self.is_read_only(), self.kind) {
-            (true, _) => weights::look(),
-            (false, Kind::Call) if self.says_nothing() => weights::look(),
-            (false, Kind::Path) => weights::change(),
-            (false, Kind::Command) => weights::command(),
-            (false, Kind::Call) => weights::call(),
-        };
-        let is_outcome_known = self.failed || self.answer.is_some();
-        match is_outcome_known {
-            true if self.has_committed() => weights::committed(),
-            true if self.command().is_some_and(checks::is_check) => weights::check(),
-            true => by_kind + weights::outcome(),
-            false => by_kind,
+        if self.has_committed() {
+            return weights::committed();
         }
+        let is_look = self.is_read_only() || self.kind == Kind::Call && self.says_nothing();
+        let is_check = self.command().is_some_and(checks::is_check);
+        worth_of(
+            self.kind,
+            is_look,
+            is_check,
+            self.failed || self.answer.is_some(),
+        )
     }
 
     /// Whether it answered with what it committed or took back.
@@ -334,7 +334,7 @@ fn is_look(verb: &str) -> bool {
     matches!(verb, "read" | "searched")
 }
 
-/// Whether a tool that was called without a path only looks something up. What opens something else than a file begins it:
+/// Whether a tool that was called without a path only looks something up. Without a path, `open` creates something:
 /// `open_ticket`.
 fn only_looks(tool: &str) -> bool {
     verb(tool).is_some_and(is_look) && !words(tool).iter().any(|word| word == "open")
@@ -343,33 +343,50 @@ fn only_looks(tool: &str) -> bool {
 /// The verb of a call that only looks something up.
 const LOOKED: &str = "looked";
 
-/// Returns what a line of an earlier digest about a command or a call is worth, and whether that only looked something up.
-pub(super) fn worth_of_line(line: &str) -> (f64, bool) {
-    let outcome = match line.contains(" → ") || line.contains(FAILED) {
-        true => weights::outcome(),
-        false => 0.0,
+/// Returns what an action is worth, by its kind and whether its outcome is known.
+fn worth_of(kind: Kind, is_look: bool, is_check: bool, is_outcome_known: bool) -> f64 {
+    let by_kind = match kind {
+        _ if is_look => weights::look(),
+        Kind::Path => weights::change(),
+        Kind::Command => weights::command(),
+        Kind::Call => weights::call(),
     };
-    if let Some((command, _)) = line
-        .strip_prefix("ran `")
-        .and_then(|rest| rest.split_once('`'))
-    {
-        return match is_read_only_command(command) {
-            true => (weights::look() + outcome, true),
-            false if outcome > 0.0 && checks::is_check(command) => (weights::check(), false),
-            false => (weights::command() + outcome, false),
-        };
-    }
-    let tool = line
-        .strip_prefix("called ")
-        .and_then(|rest| rest.split('(').next());
-    match tool.is_some_and(only_looks) {
-        true => (weights::look() + outcome, true),
-        false => (weights::call() + outcome, false),
+    match is_outcome_known {
+        true if is_check => weights::check(),
+        true => by_kind + weights::outcome(),
+        false => by_kind,
     }
 }
 
+/// Returns what a line of an earlier digest about a command or a call is worth, and whether that only looked something up.
+pub(super) fn worth_of_line(line: &str) -> (f64, bool) {
+    let is_outcome_known = line.contains(" → ") || line.contains(FAILED);
+    let command = line
+        .strip_prefix("ran `")
+        .and_then(|rest| rest.split_once('`'));
+    let (kind, is_look, is_check) = match command {
+        Some((command, _)) => {
+            let is_look = is_read_only_command(command);
+            (
+                Kind::Command,
+                is_look,
+                !is_look && checks::is_check(command),
+            )
+        }
+        None => {
+            let tool = line
+                .strip_prefix("called ")
+                .and_then(|rest| rest.split('(').next());
+            (Kind::Call, tool.is_some_and(only_looks), false)
+        }
+    };
+    (worth_of(kind, is_look, is_check, is_outcome_known), is_look)
+}
+
 const FAILED: &str = " — failed";
-const TIMES: &str = " ×";
+
+/// What precedes the number of times.
+pub(super) const TIMES: &str = " ×";
 
 /// Merges actions on the same target, each at the place of the last. Failed ones are merged separately, since
 /// they did nothing.
@@ -411,6 +428,13 @@ pub(super) fn merged<'a>(
     let mut merged: Vec<(usize, Action)> = merged.into_values().collect();
     merged.sort_by_key(|(place, _)| *place);
     merged
+}
+
+/// Returns the arguments of a call that are texts, with their names.
+fn texts_of(arguments: &Value) -> Vec<(&str, &str)> {
+    let members = arguments.as_object().into_iter().flatten();
+    let texts = members.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
+    texts.collect()
 }
 
 /// Returns the command in the arguments of a call: a string, or a list of its words.
@@ -515,7 +539,8 @@ fn answer_of(answer: &str) -> Option<String> {
     }
 }
 
-/// Returns what a call that did something came to: what is said of commits, the members of a record, or how the answer begins.
+/// Returns the result of a call that did something: the line about a commit, the members of a record, or the beginning of
+/// the output.
 fn effect_of(answer: &str) -> Option<String> {
     let committed = (answer.len() > ANSWER).then(|| commit(answer)).flatten();
     if let Some(known) = committed.or_else(|| values::record(answer, EFFECT)) {
@@ -624,7 +649,7 @@ fn changed_names(texts: &[(&str, &str)], target: &str) -> Vec<String> {
 
 /// Returns a label for a call: its path, its command, or the tool with its arguments.
 pub(super) fn label(tool: &str, arguments: &str) -> String {
-    Action::of_call(tool, arguments, false, None).label()
+    Action::of_bare_call(tool, arguments).label()
 }
 
 /// Returns a label for a shell command.

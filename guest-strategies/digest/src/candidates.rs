@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::actions::{self, Action, merged};
 use super::facts::{Evidence, Fact, REPAIRED, RULES, announces};
-use super::priority::{newest_error, outcomes};
-use super::repairs::Repairs;
+use super::priority::newest_error;
 use super::section::Section;
 use super::shell_blocks::without_block_that_ran;
 use super::work::Work;
@@ -51,9 +50,8 @@ impl<'a> Candidates<'a> {
         };
         // First of all: others refer to them.
         collector.add_actions(facts);
-        let outcomes = outcomes(facts);
-        let newest_error = newest_error(facts).map(|(place, _)| place);
-        let repairs = Repairs::of(facts);
+        let repairs = source.repairs;
+        let newest_error = newest_error(facts, repairs).map(|(place, _)| place);
         let mut requests = Requests::default();
         let mut statements = Statements::of(facts, collector.work);
         // Texts of the model come behind all other candidates of the same worth.
@@ -110,7 +108,7 @@ impl<'a> Candidates<'a> {
                         let worth = collector.own(place, weights::error() * weights::repaired());
                         let line = format!("{line}{REPAIRED}");
                         collector.add(Section::Errors, place, line.into(), worth);
-                    } else if !outcomes.contains(&*line) {
+                    } else if !repairs.outcomes.contains(&*line) {
                         let worth = collector.own(place, weights::error());
                         collector.add(Section::Errors, place, line.into(), worth);
                     }

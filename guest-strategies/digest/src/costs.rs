@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::facts::Fact;
 use super::priority::last_error;
+use super::repairs::Repairs;
 use super::section::Section;
 
 /// Counts the tokens of texts, and remembers those of entries.
@@ -50,7 +51,7 @@ impl<'a> Costs<'a> {
 
 /// Returns the tokens of the last error, which a digest should always contain.
 pub(super) fn needed(facts: &[(usize, &Fact)], costs: &mut Costs<'_>) -> u32 {
-    last_error(facts).map_or(0, |(_, line)| {
+    last_error(facts, &Repairs::of(facts)).map_or(0, |(_, line)| {
         costs.of_heading(Section::Errors) + costs.of(&Section::Errors.labelled(&line))
     })
 }

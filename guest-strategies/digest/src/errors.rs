@@ -88,8 +88,8 @@ pub(super) fn is_mentioned(line: &str) -> bool {
 /// How test runners end the line of a test that passed, whatever its name.
 const PASSED: [&str; 2] = [" ... ok", " PASSED"];
 
-/// Whether a line is one of a listed file or of a test that passed, declares a function (`func Tide() error {`), or is a statement of source code:
-/// `return fmt.Errorf("no tide")`.
+/// Whether a line is one of a listed file or of a test that passed, declares a function (`func Tide() error {`), or is a
+/// statement of source code: `return fmt.Errorf("no tide")`.
 fn is_code_of_file(line: &str) -> bool {
     const DECLARES: [&str; 5] = ["func ", "fn ", "function ", "def ", "class "];
     is_listed(line)

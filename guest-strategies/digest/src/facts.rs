@@ -8,6 +8,7 @@ pub(super) use said::announces;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::actions::Action;
+use super::labels::OUTPUT_NOTICE;
 use super::rules::rules_in;
 use super::section::EntryLimits;
 use super::tasks::Board;
@@ -227,7 +228,7 @@ pub(super) fn read(
 
 /// Returns an output without the line with which an earlier compaction says that it was cut.
 fn without_notice(output: &str) -> &str {
-    let is_notice = output.starts_with("[output of ");
+    let is_notice = output.starts_with(OUTPUT_NOTICE);
     match is_notice.then(|| output.split_once(']')).flatten() {
         Some((_, rest)) => rest.trim_start(),
         None => output,

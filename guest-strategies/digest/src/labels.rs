@@ -9,6 +9,9 @@ pub const PROGRAM_LABEL: &str = "Program";
 /// Follows, in brackets, the label of a tool output that a compaction rewrote.
 pub const REWRITTEN: &str = "rewritten";
 
+/// Begins the line with which a strategy says that it cut or left out an output; `]` ends it.
+pub const OUTPUT_NOTICE: &str = "[output of ";
+
 /// Explains the three labels to a model.
 pub const ABOUT_EARLIER: &str = "What is labelled `Earlier summary:`, and a tool result marked `rewritten`, \
      was written by a program when older parts of the conversation were left out. What is labelled `Program:` was \

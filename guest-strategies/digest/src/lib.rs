@@ -67,7 +67,7 @@ mod writer;
 pub use costs::Costs;
 pub use errors::exit_code;
 pub use excerpt::{Excerpt, Extent};
-pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN};
+pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, OUTPUT_NOTICE, PROGRAM_LABEL, REWRITTEN};
 pub use lines::{ends_line, indented, on_one_line, one_word};
 pub use part::Part;
 pub use pastes::pastes_in;
@@ -80,6 +80,7 @@ pub use write::{Coverage, Written};
 
 use facts::Fact;
 use names::Names;
+use repairs::Repairs;
 use section::EntryLimits;
 use write::Source;
 
@@ -100,7 +101,7 @@ pub fn reports_error(line: &str) -> bool {
 /// Whether a call of `tool` only looks something up, as far as its name, its arguments in JSON and the command in them show.
 #[must_use]
 pub fn only_looks(tool: &str, arguments: &str) -> bool {
-    actions::Action::of_call(tool, arguments, false, None).is_read_only()
+    actions::Action::of_bare_call(tool, arguments).is_read_only()
 }
 
 /// What was read of the units of a conversation, to write digests and excerpts.
@@ -188,6 +189,7 @@ impl Notes {
         let facts = self.of_dropped(kept);
         let source = Source {
             facts: &facts,
+            repairs: &Repairs::of(&facts),
             tasks: &self.tasks.lines(kept),
             names: self.names.weighed(self.work()),
             kept,

@@ -1,10 +1,11 @@
 //! Folds listings within a text that tells something: log lines below a finding.
 
-/// Lines of one form in a row from which on they are a listing, and how many of them stay.
+/// Number of consecutive lines of one form that make a listing, and how many of them stay.
 const LISTING: usize = 5;
 const SHOWN: usize = 1;
 
-/// Returns a text in which of many lines in a row with the same form only the first stands, and how many are left out.
+/// Returns a text in which the first of many consecutive lines of one form stands for all, followed by how many are left
+/// out.
 pub(super) fn folded(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut folded = String::with_capacity(text.len());

@@ -1,11 +1,10 @@
 //! Joins files that were only read, one after the other, to one line: `read src/lock.rs, src/tide.rs ×2`.
 
-use super::actions::Action;
+use super::actions::{Action, TIMES};
 
-/// What such a line begins with, what separates its files, and what precedes the number of times.
+/// What such a line begins with, and what separates its files.
 const READ: &str = "read ";
 const BETWEEN: &str = ", ";
-const TIMES: &str = " ×";
 
 /// Most files of a line: a reader, and a list of names, takes in no more.
 const FILES: usize = 8;

@@ -144,7 +144,7 @@ impl Names {
                 unit,
                 label,
                 is_used,
-                is_value: is_used || is_data(text),
+                is_value: is_used || begins_like_json(text),
                 names_in_part: 1,
             };
             let text = match part {
@@ -427,7 +427,7 @@ fn is_duration(name: &str) -> bool {
 }
 
 /// Whether a text begins as an object or a list of JSON. Logs begin with `[` as well.
-fn is_data(text: &str) -> bool {
+fn begins_like_json(text: &str) -> bool {
     let text = text.trim_start();
     let list = text.strip_prefix('[').map(str::trim_start);
     text.starts_with('{') || list.is_some_and(|first| first.starts_with(['{', '[', '"']))

@@ -1,15 +1,16 @@
 //! Finds the facts that come before all others.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use super::facts::{Evidence, Fact, REPAIRED};
 use super::repairs::Repairs;
 
 /// Returns the last error that surely is one and was not repaired, as far as later runs show; or else the last that surely
 /// is one; or else the last line that only contains a word for one.
-pub(super) fn last_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, Cow<'a, str>)> {
-    let repairs = Repairs::of(facts);
+pub(super) fn last_error<'a>(
+    facts: &[(usize, &'a Fact)],
+    repairs: &Repairs<'_>,
+) -> Option<(usize, Cow<'a, str>)> {
     let mut repaired = None;
     let mut possible = None;
     for (place, fact) in facts.iter().rev() {
@@ -31,27 +32,19 @@ pub(super) fn last_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, Cow<
 }
 
 /// Returns the last line that mentions an error, with any evidence, unless it was repaired or is the outcome of an action.
-pub(super) fn newest_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, &'a str)> {
-    let outcomes = outcomes(facts);
-    let repairs = Repairs::of(facts);
+pub(super) fn newest_error<'a>(
+    facts: &[(usize, &'a Fact)],
+    repairs: &Repairs<'_>,
+) -> Option<(usize, &'a str)> {
     let mut newest = facts.iter().rev();
     newest.find_map(|(place, fact)| match fact {
         Fact::Error { line, evidence, of }
             if *evidence != Evidence::Repaired
-                && !outcomes.contains(line.as_str())
+                && !repairs.outcomes.contains(line.as_str())
                 && !repairs.has(*place, line, of.as_deref()) =>
         {
             Some((*place, line.as_str()))
         }
         _ => None,
     })
-}
-
-/// Returns the outcomes of all actions.
-pub(super) fn outcomes<'a>(facts: &[(usize, &'a Fact)]) -> BTreeSet<&'a str> {
-    let outcomes = facts.iter().filter_map(|(_, fact)| match fact {
-        Fact::Action(action) => action.outcome(),
-        _ => None,
-    });
-    outcomes.collect()
 }

@@ -1,6 +1,6 @@
 //! Which errors were repaired, as far as what ran later shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::checks;
 use super::facts::Fact;
@@ -14,9 +14,11 @@ const PATHS: usize = 4;
 /// Fewest bytes of a path by which a check is about an error.
 const PATH: usize = 5;
 
-/// What ran after errors.
+/// What ran, by which an error is open or not.
 #[derive(Debug, Default)]
 pub(super) struct Repairs<'a> {
+    /// The outcomes of all actions.
+    pub(super) outcomes: BTreeSet<&'a str>,
     /// The last place of each action, by its label.
     last: BTreeMap<String, usize>,
     /// Commands that checked something and went well, with their places, the newest first.
@@ -30,6 +32,7 @@ impl<'a> Repairs<'a> {
             let Fact::Action(action) = fact else {
                 continue;
             };
+            repairs.outcomes.extend(action.outcome());
             repairs.last.entry(action.label()).or_insert(*place);
             if let Some(command) = action.command().filter(|_| action.went_well())
                 && repairs.checks.len() < CHECKS
@@ -41,8 +44,8 @@ impl<'a> Repairs<'a> {
         repairs
     }
 
-    /// Whether an error at this place, which the action with the label `of` printed, was repaired: that action ran again
-    /// without it, or a check of a path in the line went well.
+    /// Whether an error at this place, which the action with the label `of` printed, counts as repaired: an action with that
+    /// label ran again later, or a check of a path in the line succeeded later.
     pub(super) fn has(&self, place: usize, line: &str, of: Option<&str>) -> bool {
         let ran_again = of.and_then(|of| self.last.get(of));
         // The errors of a run follow it.

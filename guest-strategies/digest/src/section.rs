@@ -284,11 +284,11 @@ impl Iterator for Entries<'_> {
     }
 }
 
-/// Most bytes of an entry that paragraphs of another program's summary are joined to.
+/// Most bytes of the entry to which the lines of a paragraph in another program's summary are joined.
 const PARAGRAPH: usize = 900;
 
-/// Whether a line belongs to the paragraph before it: there is no empty line between them but behind a heading, and it
-/// begins no section itself.
+/// Whether a line belongs to the paragraph before it: it does not begin a section, and an empty line may precede it only
+/// if the paragraph is a heading.
 fn continues(paragraph: &str, line: &str, is_after_empty: bool) -> bool {
     // First, since it is asked for every line, and the paragraph may be long.
     if line.trim().is_empty() || paragraph.len() + line.len() >= PARAGRAPH {

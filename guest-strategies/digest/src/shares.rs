@@ -118,7 +118,7 @@ pub const TIERED_INSERTION_BYTES: u64 = 512;
 /// text's share, and the text is measured instead.
 pub const UNUSED: Share = Share::new(3, 4);
 
-/// Most bytes of an outcome, which is cut after all outputs that can be had again.
+/// Most bytes of the output of a call that did something, for it to be cut only after outputs that can be retrieved again.
 pub const MOST_OUTCOME_BYTES: usize = 1_000;
 
 /// If a text leaves more than this share of the free budget, the window is chosen again with what it left.

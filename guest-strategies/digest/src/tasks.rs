@@ -1,21 +1,21 @@
-//! The agent's own to-do list, as whole lists and calls that create or change one entry leave it.
+//! The agent's own to-do list, after calls that write the whole list and calls that create or change one entry.
 
 use serde_json::{Map, Value};
 
 use super::{text, verbs};
 
-/// Most bytes of what an entry is about, of its id, and of what keeps it waiting.
+/// Most bytes of the text of an entry, of its id, and of the reason why it waits.
 const WHAT: usize = 300;
 const ID: usize = 40;
 const NOTE: usize = 120;
 
-/// Most bytes of an entry as it is written.
+/// Most bytes of the line of an entry.
 const LINE: usize = 600;
 
 /// Most entries. Where there are more, the first finished ones go.
 const TASKS: usize = 100;
 
-/// Separates what keeps an entry waiting.
+/// Precedes the reason why an entry waits.
 const WAITS: &str = " — ";
 
 /// Members that say what an entry is about, which one it is, how far it is, what it waits for, and why. Sources: the
@@ -81,15 +81,14 @@ impl Board {
         let Some(Value::Object(members)) = text::parsed(arguments) else {
             return false;
         };
-        let is_one = member(&members, &SUBJECTS[..1]).is_some();
         let listed = Task::listed(&members);
-        if !listed.is_empty() && !is_one {
+        if !listed.is_empty() {
             self.tasks = listed;
             self.listed_in = Some(unit);
-        } else if !self.change(tool, &members, output) {
-            return false;
-        } else {
+        } else if self.change(tool, &members, output) {
             self.changed_in = Some(unit);
+        } else {
+            return false;
         }
         self.limit();
         true
@@ -97,12 +96,10 @@ impl Board {
 
     /// Creates or changes one entry.
     fn change(&mut self, tool: &str, members: &Map<String, Value>, output: Option<&str>) -> bool {
-        let id = member(members, &IDS).map(|id| text::line(&id, ID));
-        let known = id.as_ref().and_then(|id| {
-            let mut tasks = self.tasks.iter();
-            tasks.position(|task| task.id == *id)
-        });
         let mut new = Task::of(members);
+        let has_id = !new.id.is_empty();
+        let mut tasks = self.tasks.iter();
+        let known = tasks.position(|task| has_id && task.id == new.id);
         let says = verbs::words(tool);
         let said = says.iter().find_map(|word| State::of_word(word));
         if let Some(known) = known {
@@ -127,11 +124,13 @@ impl Board {
         }
         let creates = says.iter().any(|word| word == "add") || verbs::verb(tool) == Some("created");
         let is_stated = member(members, &STATES).is_some();
-        if new.what.is_empty() || !(creates || id.is_some() && is_stated) {
+        if new.what.is_empty() || !(creates || has_id && is_stated) {
             return false;
         }
-        let answered = || output.and_then(id_in).map(|id| text::line(&id, ID));
-        new.id = id.or_else(answered).unwrap_or_default();
+        if !has_id {
+            let answered = output.and_then(id_in).unwrap_or_default();
+            new.id = text::line(&answered, ID);
+        }
         self.tasks.push(new);
         true
     }
@@ -182,7 +181,7 @@ impl Board {
             if is_open && !task.note.is_empty() {
                 line.push_str(&format!("{WAITS}{}", task.note));
             }
-            // Whatever it was made of, it is one line: another would be read back as a heading.
+            // An id or a text with a line break could otherwise be read back as a heading.
             (text::line(&line, LINE), is_open)
         });
         lines.collect()
@@ -190,17 +189,18 @@ impl Board {
 }
 
 impl Task {
-    /// Returns the entries of a whole list in the arguments of a call; none if there is no list.
+    /// Returns the entries of a whole list in the arguments of a call; empty if they contain only a single entry.
     fn listed(members: &Map<String, Value>) -> Vec<Self> {
+        // Only a single entry has a subject beside its list.
+        if member(members, &SUBJECTS[..1]).is_some() {
+            return Vec::new();
+        }
         let entries = members.values().filter_map(Value::as_array).flatten();
         let entries = entries.filter_map(Value::as_object);
         let stated = entries.filter(|entry| member(entry, &STATES).is_some());
-        let tasks = stated.map(|entry| Self {
-            id: member(entry, &IDS).map_or_else(String::new, |id| text::line(&id, ID)),
-            ..Self::of(entry)
-        });
+        let tasks = stated.map(Self::of);
         let tasks: Vec<Self> = tasks.filter(|task| !task.what.is_empty()).collect();
-        // What single entries say of themselves is no list.
+        // A checklist may be part of what a single entry says.
         match tasks.is_empty() && member(members, &IDS).is_none() {
             true => Self::in_text(members),
             false => tasks,
@@ -222,7 +222,7 @@ impl Task {
         tasks.filter(|task| !task.what.is_empty()).collect()
     }
 
-    /// Returns what the members of an object say of an entry, besides its id.
+    /// Returns what the members of an object say of an entry.
     fn of(members: &Map<String, Value>) -> Self {
         let blockers = BLOCKERS.iter().filter_map(|name| members.get(*name));
         let blockers = blockers.filter_map(Value::as_array).flatten();
@@ -231,7 +231,7 @@ impl Task {
             text::line(&text, limit)
         };
         Self {
-            id: String::new(),
+            id: text(&IDS, ID),
             what: text(&SUBJECTS, WHAT),
             state: member(members, &STATES)
                 .as_deref()
@@ -277,11 +277,10 @@ impl State {
         let line = line.trim_start_matches(|c: char| c.is_whitespace() || "-*+.".contains(c));
         let (says, entry) = line.strip_prefix('[')?.split_once(']')?;
         let state = match says {
-            "" | " " => Self::Open,
+            "" | " " | "open" => Self::Open,
             "x" | "X" | "✓" | "✔" => Self::Done,
             "-" => Self::Cancelled,
             ">" | "~" | "/" => Self::InProgress,
-            "open" => Self::Open,
             words => Self::of_words(words)?,
         };
         Some((state, entry.trim()))

@@ -4,6 +4,7 @@ use super::candidates::Candidates;
 use super::costs::Costs;
 use super::facts::Fact;
 use super::names::WeightedNames;
+use super::repairs::Repairs;
 use super::writer::Writer;
 use super::{coverage, shares};
 
@@ -33,6 +34,8 @@ pub struct Coverage {
 pub(super) struct Source<'a> {
     /// Facts of the units that are not `kept`.
     pub(super) facts: &'a [(usize, &'a Fact)],
+    /// What ran among them.
+    pub(super) repairs: &'a Repairs<'a>,
     /// The to-do list, with whether each entry is still to be done.
     pub(super) tasks: &'a [(String, bool)],
     pub(super) names: WeightedNames<'a>,
@@ -54,7 +57,7 @@ pub(super) fn write(
     let Some(mut writer) = Writer::below_story(source, tokens, bytes, costs) else {
         return Written::default();
     };
-    writer.add_last_error(source.facts);
+    writer.add_last_error(source);
     let candidates = Candidates::of(source);
     let lost = source.names.lost(source.kept, &writer.joined());
     let listed = coverage::fill(&mut writer, candidates.clone(), source.names, &lost);

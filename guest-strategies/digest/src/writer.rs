@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::costs::Costs;
-use super::facts::Fact;
 use super::priority::{last_error, newest_error};
 use super::section::Section;
 use super::write::{Coverage, Source, Written};
@@ -112,8 +111,8 @@ impl Writer<'_, '_> {
     }
 
     /// Adds the last error in full, or shortened if it would take most of the tokens.
-    pub(super) fn add_last_error(&mut self, facts: &[(usize, &Fact)]) {
-        if let Some((place, line)) = last_error(facts) {
+    pub(super) fn add_last_error(&mut self, source: &Source<'_>) {
+        if let Some((place, line)) = last_error(source.facts, source.repairs) {
             let mut limit = shares::LAST_ERROR.of(self.tokens);
             if !self.add(Section::Errors, place, &line, &mut limit) {
                 let mut limit = self.tokens;
@@ -122,7 +121,7 @@ impl Writer<'_, '_> {
             }
         }
         // A newer line that only contains a word for an error may be one.
-        if let Some((place, line)) = newest_error(facts) {
+        if let Some((place, line)) = newest_error(source.facts, source.repairs) {
             let mut limit = shares::POSSIBLE_ERROR.of(self.tokens);
             self.add(Section::Errors, place, line, &mut limit);
         }
@@ -232,7 +231,7 @@ impl Writer<'_, '_> {
             self.tokens += as_entries.saturating_sub(as_lines);
         }
         Written {
-            text: self.text(),
+            text: self.text(&joined),
             tokens: tokens - self.tokens,
             bytes: bytes - self.bytes,
             names: Coverage::default(),
@@ -261,10 +260,10 @@ impl Writer<'_, '_> {
         lines
     }
 
-    fn text(&self) -> String {
+    fn text(&self, lines: &[(Section, String)]) -> String {
         let mut text = self.story.to_owned();
         let mut last = None;
-        for (group, line) in &self.lines() {
+        for (group, line) in lines {
             if last != Some(*group) {
                 if last.is_none() && !text.is_empty() {
                     text.push_str(BELOW_STORY);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use baler_digest::masked;
+use baler_digest::{OUTPUT_NOTICE, masked};
 use baler_strategy::ToolOutput;
 
 const FIRST_LINE: usize = 80;
@@ -25,7 +25,7 @@ pub(crate) fn placeholder(
     reference: Option<&str>,
     detail: Detail,
 ) -> String {
-    let mut text = String::from("[output of ");
+    let mut text = String::from(OUTPUT_NOTICE);
     match bounded(&output.name, NAME).as_str() {
         "" => text.push_str("a tool"),
         name => text.push_str(name),

@@ -235,15 +235,14 @@ impl<'a> Choice<'a> {
             if output.unit >= self.recent || self.fits() {
                 return;
             }
-            if outcomes || !output.is_outcome {
-                self.reduce_one(index, level);
-            }
+            self.reduce_one(index, level, outcomes);
         }
     }
 
-    fn reduce_one(&mut self, index: usize, level: Level) {
+    /// Cuts an output to `level`; a short outcome only if `outcomes`.
+    fn reduce_one(&mut self, index: usize, level: Level, outcomes: bool) {
         let output = &self.material.outputs[index];
-        if output.tokens < self.min_tokens {
+        if output.tokens < self.min_tokens || output.is_outcome && !outcomes {
             return;
         }
         // An output that is cut much further, because other texts used up the bytes, says too little. There

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use baler_digest::shares::{LEAST_SHORTENED_AGAIN, MOST_COMMON_OUTPUT_BYTES, MOST_OUTCOME_BYTES};
-use baler_digest::{Notes, Part as DigestPart};
+use baler_digest::{Notes, OUTPUT_NOTICE, Part as DigestPart};
 use baler_strategy::{
     Content, Conversation, Message, Part, PartTraits, Role, ToolOutput, UnitKind,
 };
@@ -65,7 +65,8 @@ pub(crate) struct Output {
     pub(crate) superseded: Option<Superseded>,
     /// Whether the host allows excerpts of this output and no other words.
     pub(crate) is_verbatim: bool,
-    /// Whether it is short, and says what came of a call that did something: nothing else tells, and to cut it saves little.
+    /// Whether it is the short output of a call that did something. Nothing else reports the result, and cutting it saves
+    /// little.
     pub(crate) is_outcome: bool,
 }
 
@@ -153,10 +154,7 @@ impl Reader {
                                 !baler_digest::only_looks(tool, arguments)
                             });
                         self.mark_superseded(call, &output.text, full_bytes.is_none());
-                        self.add_output(index, tokens, traits, output, full_bytes);
-                        if let Some(output) = self.material.outputs.last_mut() {
-                            output.is_outcome = is_outcome;
-                        }
+                        self.add_output(index, tokens, traits, output, full_bytes, is_outcome);
                     }
                     _ => {}
                 }
@@ -220,6 +218,7 @@ impl Reader {
         traits: PartTraits,
         output: ToolOutput,
         full_bytes: Option<usize>,
+        is_outcome: bool,
     ) {
         // An output that was cut before may be cut again, unless little more than the notice of the cut
         // is left.
@@ -242,7 +241,7 @@ impl Reader {
             exit,
             superseded: None,
             is_verbatim: !is_rewritable,
-            is_outcome: false,
+            is_outcome,
         });
     }
 }
@@ -252,7 +251,7 @@ impl Reader {
 fn has_cut_notice(text: &str) -> bool {
     text.lines().any(|line| {
         (line.starts_with("[… ") && line.ends_with(" bytes left out …]"))
-            || (line.starts_with("[output of ") && line.ends_with(']'))
+            || (line.starts_with(OUTPUT_NOTICE) && line.ends_with(']'))
     })
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use baler_digest::shares::{self, LEAST_EXCERPT_BYTES};
-use baler_digest::{Excerpt, Extent};
+use baler_digest::{Excerpt, Extent, OUTPUT_NOTICE};
 use baler_strategy::{Conversation, Situation};
 
 use crate::tiered::material::{Material, Output, Superseded};
@@ -186,7 +186,7 @@ fn head(output: &Output, reference: Option<&str>) -> (String, &'static str) {
         Some(Superseded::SameCall) => ("left out: the call was made again below", "superseded"),
         None => ("cut", "cut"),
     };
-    let mut head = format!("[output of {name} {what}");
+    let mut head = format!("{OUTPUT_NOTICE}{name} {what}");
     if output.failed {
         head.push_str(", it failed");
     }

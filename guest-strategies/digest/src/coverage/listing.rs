@@ -50,7 +50,7 @@ impl<'l, 'a> Listing<'l, 'a> {
         }
     }
 
-    /// Whether a name can stand behind an action, and has not to stand in the list.
+    /// Whether a name can be written after an action, and does not need the list.
     fn is_attached(&self, name: &LostName<'_>) -> bool {
         let chosen = self.labels.get(&name.label).copied().unwrap_or(0);
         self.actions.contains(&name.label) && chosen < shares::ATTACHED_NAMES

@@ -76,7 +76,7 @@ impl By {
 }
 
 impl Words {
-    /// Returns the words of an entry in words of its own. Others are made of the same few.
+    /// Returns the words of an entry whose text somebody or something wrote. Other entries consist of the same few words.
     fn of(&mut self, candidate: &Candidate<'_>) -> Vec<usize> {
         match candidate.section {
             Section::Requests

@@ -77,7 +77,7 @@ fn limited(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Bytes of a text by which it is told whether it is made of sentences.
+/// Bytes of a text that decide whether it consists of sentences.
 const PROSE: usize = 2_000;
 
 /// Bytes from which on the output of another agent is a report.
@@ -89,7 +89,7 @@ pub(super) fn is_report(tool: &str, output: &str) -> bool {
     output.len() > REPORT && tells && !part::is_data(output)
 }
 
-/// Whether a text is made of sentences, and not of code, logs or lists.
+/// Whether a text consists of sentences, and not of code, logs or lists.
 fn is_prose(text: &str) -> bool {
     let text = &text[..text.floor_char_boundary(PROSE)];
     let (mut all, mut others) = (0, 0);

@@ -97,9 +97,7 @@ impl Choice<'_> {
                     return true;
                 }
                 for output in self.outputs_of(unit) {
-                    if outcomes || !self.material.outputs[output].is_outcome {
-                        self.reduce_one(output, level);
-                    }
+                    self.reduce_one(output, level, outcomes);
                 }
             }
         }
