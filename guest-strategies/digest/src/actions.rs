@@ -40,10 +40,29 @@ pub(super) struct Action {
     verbs: Vec<(&'static str, u32)>,
     /// Names in the arguments of a change, which say what was changed.
     names: Vec<String>,
-    failed: bool,
-    /// Whether its output has lines that surely are errors, whatever its exit code.
-    pub(super) reports_errors: bool,
+    ended: Ended,
     answer: Option<String>,
+}
+
+/// How an action ended, as far as its output shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// It has no output, or stood in an earlier digest.
+    Unknown,
+    Well,
+    /// Its output mentions errors, whatever its exit code.
+    WithErrors,
+    Failed,
+}
+
+impl Ended {
+    const fn of(failed: bool, answer: Option<&str>) -> Self {
+        match answer {
+            _ if failed => Self::Failed,
+            Some(_) => Self::Well,
+            None => Self::Unknown,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,8 +126,7 @@ impl Action {
             kind,
             verbs: vec![(verb, 1)],
             names: Vec::new(),
-            failed,
-            reports_errors: false,
+            ended: Ended::of(failed, answer),
             answer: None,
         };
         match (path, command) {
@@ -165,8 +183,7 @@ impl Action {
             kind,
             verbs: vec![(verb, 1)],
             names: Vec::new(),
-            failed,
-            reports_errors: false,
+            ended: Ended::of(failed, answer),
             // The contents of a file are not an outcome.
             answer: answer
                 .filter(|_| kind == Kind::Command)
@@ -203,8 +220,7 @@ impl Action {
             kind: Kind::Path,
             verbs,
             names,
-            failed,
-            reports_errors: false,
+            ended: Ended::of(failed, None),
             answer: None,
         })
     }
@@ -250,7 +266,7 @@ impl Action {
             line.push_str(" → ");
             line.push_str(answer);
         }
-        if self.failed {
+        if self.has_failed() {
             line.push_str(FAILED);
         }
         if !names.is_empty() && self.kind != Kind::Path {
@@ -278,9 +294,30 @@ impl Action {
         (self.kind == Kind::Path).then_some(&*self.target)
     }
 
-    /// Whether it went well, as far as its output shows.
-    pub(super) const fn went_well(&self) -> bool {
-        !self.failed && !self.reports_errors
+    /// Whether it went well, as its output shows.
+    pub(super) fn went_well(&self) -> bool {
+        self.ended == Ended::Well
+    }
+
+    fn has_failed(&self) -> bool {
+        self.ended == Ended::Failed
+    }
+
+    /// Notes that its output has lines which mention errors, surely or only by a word: what tools show of a file that they
+    /// changed may have such words.
+    pub(super) fn note_errors(&mut self, are_sure: bool) {
+        if self.went_well() && (are_sure || self.kind == Kind::Command) {
+            self.ended = Ended::WithErrors;
+        }
+    }
+
+    /// Returns what tells whether another action did the same: its label, and of a file also whether it was only read.
+    pub(super) fn attempt(&self) -> String {
+        let label = self.label();
+        match self.kind == Kind::Path && self.is_read_only() {
+            true => format!("{label}: read"),
+            false => label,
+        }
     }
 
     /// Returns the command that it ran.
@@ -304,7 +341,7 @@ impl Action {
             self.kind,
             is_look,
             is_check,
-            self.failed || self.answer.is_some(),
+            self.has_failed() || self.answer.is_some(),
         )
     }
 
@@ -336,7 +373,7 @@ fn is_look(verb: &str) -> bool {
 
 /// Whether a tool that was called without a path only looks something up. Without a path, `open` creates something:
 /// `open_ticket`.
-fn only_looks(tool: &str) -> bool {
+pub(super) fn only_looks(tool: &str) -> bool {
     verb(tool).is_some_and(is_look) && !words(tool).iter().any(|word| word == "open")
 }
 
@@ -400,7 +437,7 @@ pub(super) fn merged<'a>(
             true => action.outcome().unwrap_or_default(),
             false => "",
         };
-        match merged.entry((action.kind, &action.target, action.failed, answer)) {
+        match merged.entry((action.kind, &action.target, action.has_failed(), answer)) {
             std::collections::btree_map::Entry::Vacant(entry) => {
                 entry.insert((place, action.clone()));
             }

@@ -85,8 +85,9 @@ pub(super) fn is_mentioned(line: &str) -> bool {
     last_sign(line.as_bytes()).is_some() && !is_code_of_file(line)
 }
 
-/// How test runners end the line of a test that passed, whatever its name.
+/// How test runners end the line of a test that passed, whatever its name, and words that its name does not have.
 const PASSED: [&str; 2] = [" ... ok", " PASSED"];
+const NOT_PASSED: [&str; 2] = ["ERROR", "FAILED"];
 
 /// Whether a line is one of a listed file or of a test that passed, declares a function (`func Tide() error {`), or is a
 /// statement of source code: `return fmt.Errorf("no tide")`.
@@ -94,6 +95,7 @@ fn is_code_of_file(line: &str) -> bool {
     const DECLARES: [&str; 5] = ["func ", "fn ", "function ", "def ", "class "];
     is_listed(line)
         || PASSED.iter().any(|end| line.trim_end().ends_with(end))
+            && !NOT_PASSED.iter().any(|word| line.contains(word))
         || line.trim_end().ends_with('{') && DECLARES.iter().any(|word| line.contains(word))
         || is_statement(line)
 }
@@ -498,6 +500,7 @@ mod tests {
             "10:15:01 ERROR no tide",
             "80: error",
             "a-1.0-x.py: error: no tide",
+            "check of the FAILED gate PASSED",
             "lib/tide-2-1.so: error: no tide",
             "app.rb:3:in `divide': divided by 0 (ZeroDivisionError)",
             "tests/test_a.py::test_b[foo-1-bar] FAILED",

@@ -82,9 +82,10 @@ pub(super) enum Fact {
 }
 
 impl Fact {
-    const fn error_in(line: String, evidence: Evidence) -> Self {
+    fn error_in(line: String, evidence: Evidence) -> Self {
         Self::Error {
-            line,
+            // Only a digest says so.
+            line: line.trim_end_matches(REPAIRED).to_owned(),
             evidence,
             of: None,
         }
@@ -110,14 +111,9 @@ impl Fact {
             return None;
         };
         for error in errors {
-            if let Self::Error {
-                evidence: Evidence::Sure,
-                of,
-                ..
-            } = error
-            {
-                action.reports_errors = true;
-                *of = Some(action.label().into());
+            if let Self::Error { evidence, of, .. } = error {
+                action.note_errors(*evidence == Evidence::Sure);
+                *of = Some(action.attempt().into());
             }
         }
         Some(action)
@@ -143,7 +139,8 @@ pub(super) fn read(
     let failures: Vec<bool> = parts.iter().map(failed).collect();
     // By the indices of the outputs, since calls may have no ids of their own.
     let mut actions: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut subjects: BTreeMap<usize, String> = BTreeMap::new();
+    // What each of these reports on.
+    let mut reports: BTreeMap<usize, Option<String>> = BTreeMap::new();
     let mut only_looks = true;
     let mut facts = Vec::new();
     for (index, part) in parts.iter().enumerate() {
@@ -169,9 +166,17 @@ pub(super) fn read(
                     only_looks = false;
                     continue;
                 }
-                if !failed && said::is_report(name, answer.unwrap_or_default()) {
+                if let Some((output, answer)) = output.zip(answer)
+                    && !failed
+                    && said::is_report(name, answer)
+                {
                     only_looks = false;
-                    subjects.extend(output.zip(said::subject_of(arguments)));
+                    // Of any other tool, what it was called with may have an effect.
+                    let subject = match said::is_reported_by(name) {
+                        true => said::subject_of(arguments),
+                        false => Some(Action::of_bare_call(name, arguments).line()),
+                    };
+                    reports.insert(output, subject);
                     continue;
                 }
                 let action = Action::of_call(name, arguments, failed, answer);
@@ -183,9 +188,8 @@ pub(super) fn read(
                 let text = &*part::unwrapped(text);
                 let before = facts.len();
                 let failed = failures[index];
-                if !failed && said::is_report(name, text) {
-                    let subject = subjects.get(&index).map(String::as_str);
-                    facts.extend(said::of_report(text, subject));
+                if let Some(subject) = reports.get(&index) {
+                    facts.extend(said::of_report(without_notice(text), subject.as_deref()));
                     // It may tell of errors, and had none itself.
                     let evidence = Evidence::Word;
                     let lines = errors::lines(text).into_iter().rev();
@@ -424,13 +428,18 @@ mod tests {
             "It is old. ".repeat(40)
         );
         let facts = |name: &'static str| {
+            let call = Part::Call {
+                id: "".into(),
+                name: name.into(),
+                arguments: "{}".into(),
+            };
             let output = Part::Output {
                 call_id: "".into(),
                 name: name.into(),
                 failed: false,
                 text: report.clone().into(),
             };
-            facts_of(&[output])
+            facts_of(&[call, output])
         };
         for agent in ["Task", "TaskOutput", "dispatch_agent"] {
             assert!(
@@ -439,7 +448,7 @@ mod tests {
             );
         }
         for other in ["TaskUpdate", "cat", "get_agent_info", "reagent_search"] {
-            assert!(facts(other).is_empty(), "{other}");
+            assert!(matches!(&facts(other)[..], [Fact::Action(_)]), "{other}");
         }
     }
 

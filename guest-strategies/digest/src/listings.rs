@@ -1,4 +1,6 @@
-//! Folds listings within a text that tells something: log lines below a finding.
+//! Folds logs within a text that tells something.
+
+use super::errors;
 
 /// Number of consecutive lines of one form that make a listing, and how many of them stay.
 const LISTING: usize = 5;
@@ -28,15 +30,14 @@ pub(super) fn folded(text: &str) -> String {
     folded
 }
 
-/// Returns a line's form: its first word if that is a time or another name with several numbers, or else the whole line,
-/// each with one letter for a word and one digit for a number.
+/// Returns the form of a line of a log: its first word, if that is a time or another name with several numbers, with one
+/// letter for a word and one digit for a number. Empty for other lines, and for those that mention an error.
 fn form(line: &str) -> String {
-    let line = line.trim();
     let first = line.split_whitespace().next().unwrap_or_default();
-    let of_first = shape(first);
-    match of_first.matches('0').count() > 1 {
-        true => of_first,
-        false => shape(line),
+    let form = shape(first);
+    match form.matches('0').count() > 1 && !errors::is_mentioned(line) {
+        true => form,
+        false => String::new(),
     }
 }
 
@@ -77,5 +78,9 @@ mod tests {
         let text = "1. The gate sticks.\n2. Its hinge is bent since May.\n3. Nobody oiled it, says Ана.\n\
             4. A new one costs 300.\n5. It is there in a week.\n6. Until then lock 15 will do.\n\n\n\n\n\n\n\n";
         assert_eq!(folded(text), text);
+        let table = "| lock | gate |\n| 14 | bent |\n| 15 | rust |\n| 16 | shut |\n| 17 | lost |\n| 18 | wood |\n";
+        assert_eq!(folded(table), table);
+        let log = "05:12:10 INFO fill\n05:12:11 INFO fill\n05:12:12 FATAL gate lost\n05:12:13 INFO fill\n05:12:14 INFO fill\n";
+        assert_eq!(folded(log), log);
     }
 }

@@ -19,7 +19,7 @@ const PATH: usize = 5;
 pub(super) struct Repairs<'a> {
     /// The outcomes of all actions.
     pub(super) outcomes: BTreeSet<&'a str>,
-    /// The last place of each action, by its label.
+    /// The last place at which each attempt went well.
     last: BTreeMap<String, usize>,
     /// Commands that checked something and went well, with their places, the newest first.
     checks: Vec<(usize, &'a str)>,
@@ -33,8 +33,11 @@ impl<'a> Repairs<'a> {
                 continue;
             };
             repairs.outcomes.extend(action.outcome());
-            repairs.last.entry(action.label()).or_insert(*place);
-            if let Some(command) = action.command().filter(|_| action.went_well())
+            if !action.went_well() {
+                continue;
+            }
+            repairs.last.entry(action.attempt()).or_insert(*place);
+            if let Some(command) = action.command()
                 && repairs.checks.len() < CHECKS
                 && checks::is_check(command)
             {
@@ -44,12 +47,14 @@ impl<'a> Repairs<'a> {
         repairs
     }
 
-    /// Whether an error at this place, which the action with the label `of` printed, counts as repaired: an action with that
-    /// label ran again later, or a check of a path in the line succeeded later.
+    /// Whether an error at this place, which the attempt `of` printed, counts as repaired: the same went well later, or a
+    /// check like it of a path in the line did.
     pub(super) fn has(&self, place: usize, line: &str, of: Option<&str>) -> bool {
-        let ran_again = of.and_then(|of| self.last.get(of));
+        let Some(of) = of else {
+            return false;
+        };
         // The errors of a run follow it.
-        if ran_again.is_some_and(|last| *last > place) {
+        if self.last.get(of).is_some_and(|last| *last > place) {
             return true;
         }
         let words = line.split(|c: char| c.is_whitespace() || matches!(c, ':' | ',' | '"' | '\''));
@@ -57,7 +62,7 @@ impl<'a> Repairs<'a> {
         let mut paths = paths.take(PATHS);
         paths.any(|path| {
             let mut later = self.checks.iter().take_while(|(at, _)| *at > place);
-            later.any(|(_, command)| command.contains(path))
+            later.any(|(_, command)| command.contains(path) && checks::are_alike(command, of))
         })
     }
 }

@@ -209,8 +209,24 @@ fn plain(text: &str, space: Option<char>) -> String {
         .collect()
 }
 
-/// Lines that some strategies put around a summary, which are ignored.
-const WRAPPERS: [&str; 2] = ["<context_summary>", "</context_summary>"];
+/// How lines begin that programs put around a summary, which say nothing of its conversation. Sources: summaries of Claude
+/// Code, Codex, LangChain and the strategies of this project.
+const FRAMES: [&str; 9] = [
+    "<context_summary>",
+    "</context_summary>",
+    "<summary>",
+    "</summary>",
+    "This session is being continued from a previous conversation",
+    "Please continue the conversation from where",
+    "If you need specific details from before compaction",
+    "Another language model started to solve this problem",
+    "Here is a summary of the conversation to date:",
+];
+
+fn is_frame(line: &str) -> bool {
+    let line = line.trim();
+    FRAMES.iter().any(|start| line.starts_with(start))
+}
 
 /// Iterates the entries of an earlier summary, each with its section and without its indentation. Each paragraph
 /// of a summary that is not a digest, with the heading above it, is an entry of [`Section::Earlier`]. Entries are made one
@@ -268,7 +284,7 @@ impl Iterator for Entries<'_> {
             {
                 entry.push('\n');
                 entry.push_str(line.trim());
-            } else if !line.trim().is_empty() && !WRAPPERS.contains(&line.trim()) {
+            } else if !line.trim().is_empty() && !is_frame(line) {
                 let entry = line.strip_prefix("- ").unwrap_or(line).trim();
                 let (section, entry) = match section {
                     Section::Requests => Section::of_labelled(entry),
@@ -297,7 +313,7 @@ fn continues(paragraph: &str, line: &str, is_after_empty: bool) -> bool {
     let is_heading = |line: &str| line.starts_with('#') || line.trim_end().ends_with([':', '：']);
     let is_section = is_heading(line) && !line.starts_with([' ', '\t', '-', '*']);
     let is_alone = !paragraph.contains('\n') && is_heading(paragraph);
-    !WRAPPERS.contains(&line.trim()) && !is_section && (!is_after_empty || is_alone)
+    !is_frame(line) && !is_section && (!is_after_empty || is_alone)
 }
 
 /// Most entries of one section that are read from one summary: the first ones. A digest has at most 400 KB,
@@ -363,8 +379,8 @@ mod tests {
 
     #[test]
     fn a_summary_that_is_no_digest_is_read_by_its_sections() {
-        let text = "<context_summary>\n# Progress\n\n  - fixed a\n  - fixed b\n\nBoth hold.\n1. Goal:\n   Never sail.\n\
-            2. Next:\n   - Moor\n</context_summary>";
+        let text = "<context_summary>\nThis session is being continued from a previous conversation that ran out.\n\n# Progress\n\n  - fixed a\n  - fixed b\n\nBoth hold.\n1. Goal:\n   Never sail.\n\
+            2. Next:\n   - Moor\n</context_summary>\nPlease continue the conversation from where it stopped.";
         let lines: Vec<String> = entries(text).map(|(_, line)| line).collect();
         assert_eq!(
             lines,

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::actions::only_looks;
 use super::{text, verbs};
 
 /// Most bytes of the text of an entry, of its id, and of the reason why it waits.
@@ -15,8 +16,9 @@ const LINE: usize = 600;
 /// Most entries. Where there are more, the first finished ones go.
 const TASKS: usize = 100;
 
-/// Precedes the reason why an entry waits.
-const WAITS: &str = " — ";
+/// Precede the entries that an entry waits for, and the reason why it does.
+const WAITS_FOR: &str = " — waits for #";
+const NOTE_BEHIND: &str = " — ";
 
 /// Members that say what an entry is about, which one it is, how far it is, what it waits for, and why. Sources: the
 /// to-do tools of Claude Code, Codex, gemini-cli, opencode, Cline and LangChain.
@@ -75,7 +77,7 @@ impl Board {
         arguments: &str,
         output: Option<&str>,
     ) -> bool {
-        if !keeps_tasks(tool) {
+        if !keeps_tasks(tool) || only_looks(tool) {
             return false;
         }
         let Some(Value::Object(members)) = text::parsed(arguments) else {
@@ -100,14 +102,18 @@ impl Board {
         let has_id = !new.id.is_empty();
         let mut tasks = self.tasks.iter();
         let known = tasks.position(|task| has_id && task.id == new.id);
-        let says = verbs::words(tool);
-        let said = says.iter().find_map(|word| State::of_word(word));
+        let operation = operation(tool);
         if let Some(known) = known {
             let task = &mut self.tasks[known];
+            let said = State::of_word(&operation);
             let state = member(members, &STATES).as_deref().map(State::of).or(said);
-            if says.iter().any(|word| word == "delete" || word == "remove") || is_deleted(members) {
+            if matches!(&*operation, "delete" | "remove") || is_deleted(members) {
                 self.tasks.remove(known);
                 return true;
+            }
+            // A comment on an entry, or what it came to, is not its text.
+            if !operation.is_empty() && verbs::verb(&operation).is_none() {
+                new.what.clear();
             }
             if state.is_none() && new.what.is_empty() && new.waits_for.is_empty() {
                 return false;
@@ -122,7 +128,7 @@ impl Board {
             }
             return true;
         }
-        let creates = says.iter().any(|word| word == "add") || verbs::verb(tool) == Some("created");
+        let creates = operation == "add" || verbs::verb(&operation) == Some("created");
         let is_stated = member(members, &STATES).is_some();
         if new.what.is_empty() || !(creates || has_id && is_stated) {
             return false;
@@ -148,7 +154,7 @@ impl Board {
     fn limit(&mut self) {
         let mut surplus = self.tasks.len().saturating_sub(TASKS);
         self.tasks.retain(|task| {
-            let goes = surplus > 0 && task.state == State::Done;
+            let goes = surplus > 0 && !task.is_open();
             surplus -= usize::from(goes);
             !goes
         });
@@ -162,13 +168,14 @@ impl Board {
         if self.listed_in.is_some_and(is_kept) && self.changed_in <= self.listed_in {
             return Vec::new();
         }
-        let is_done = |id: &&String| {
+        // One that is gone blocks nothing.
+        let blocks = |id: &&String| {
             let mut tasks = self.tasks.iter();
-            tasks.any(|task| task.id == **id && task.state == State::Done)
+            tasks.any(|task| task.id == **id && task.is_open())
         };
         let lines = self.tasks.iter().map(|task| {
-            let is_open = !matches!(task.state, State::Done | State::Cancelled);
-            let waits_for = task.waits_for.iter().filter(|id| !is_done(id));
+            let is_open = task.is_open();
+            let waits_for = task.waits_for.iter().filter(blocks);
             let waits_for: Vec<&str> = waits_for.map(String::as_str).collect();
             let mut line = task.state.sign().to_owned();
             if !task.id.is_empty() && self.changed_in.is_some() {
@@ -176,10 +183,10 @@ impl Board {
             }
             line.push_str(&format!(" {}", task.what));
             if is_open && !waits_for.is_empty() {
-                line.push_str(&format!("{WAITS}waits for #{}", waits_for.join(", #")));
+                line.push_str(&format!("{WAITS_FOR}{}", waits_for.join(", #")));
             }
             if is_open && !task.note.is_empty() {
-                line.push_str(&format!("{WAITS}{}", task.note));
+                line.push_str(&format!("{NOTE_BEHIND}{}", task.note));
             }
             // An id or a text with a line break could otherwise be read back as a heading.
             (text::line(&line, LINE), is_open)
@@ -189,6 +196,10 @@ impl Board {
 }
 
 impl Task {
+    const fn is_open(&self) -> bool {
+        !matches!(self.state, State::Done | State::Cancelled)
+    }
+
     /// Returns the entries of a whole list in the arguments of a call; empty if they contain only a single entry.
     fn listed(members: &Map<String, Value>) -> Vec<Self> {
         // Only a single entry has a subject beside its list.
@@ -252,13 +263,9 @@ impl Task {
             .strip_prefix('#')
             .and_then(|rest| rest.split_once(' '))
             .unwrap_or(("", rest));
-        let (what, note) = numbered.1.split_once(WAITS).unwrap_or((numbered.1, ""));
-        let waits_for = note.strip_prefix("waits for #").unwrap_or_default();
-        let (waits_for, note) = match waits_for.split_once(WAITS) {
-            Some((waits_for, note)) => (waits_for, note),
-            None if waits_for.is_empty() => ("", note),
-            None => (waits_for, ""),
-        };
+        // Any other note stays in the text, which may have a dash of its own.
+        let (what, waits_for) = numbered.1.split_once(WAITS_FOR).unwrap_or((numbered.1, ""));
+        let (waits_for, note) = waits_for.split_once(NOTE_BEHIND).unwrap_or((waits_for, ""));
         let waits_for = waits_for.split(", #").filter(|id| !id.is_empty());
         Self {
             id: numbered.0.to_owned(),
@@ -334,11 +341,24 @@ impl State {
 fn keeps_tasks(tool: &str) -> bool {
     let words = verbs::words(tool);
     let mut lists = words.iter().map(String::as_str);
-    lists.any(|word| {
-        matches!(word, "plan" | "plans" | "checklist")
-            || word.starts_with("todo")
-            || words.len() > 1 && matches!(word, "task" | "tasks")
-    })
+    lists.any(|word| is_list(word) || words.len() > 1 && matches!(word, "task" | "tasks"))
+}
+
+fn is_list(word: &str) -> bool {
+    matches!(word, "plan" | "plans" | "checklist") || word.starts_with("todo")
+}
+
+/// Returns the word with which the name of a tool says what it does to an entry: `delete` of `delete_task` and `TaskDelete`.
+/// Empty if it says nothing, or something of a part of an entry, as `remove_task_comment`.
+fn operation(tool: &str) -> String {
+    let mut words = verbs::words(tool);
+    words.retain(|word| !matches!(&**word, "item" | "items" | "entry" | "list"));
+    let is_entry = |word: &String| is_list(word) || word.starts_with("task");
+    match &words[..] {
+        [.., operation, entry] if is_entry(entry) => operation.clone(),
+        [.., entry, operation] if is_entry(entry) => operation.clone(),
+        _ => String::new(),
+    }
 }
 
 /// Returns the first of these members that is a text or a number.
@@ -462,6 +482,51 @@ mod tests {
         ));
         let left: Vec<String> = board.lines(&[]).into_iter().map(|(line, _)| line).collect();
         assert_eq!(left, ["[done] #2 Sail", "[open] #3 Count"]);
+    }
+
+    #[test]
+    fn what_is_only_about_an_entry_does_not_change_it() {
+        let create = r#"{"subject": "Moor — at quay 7"}"#;
+        let mut board = Board::default();
+        assert!(board.read(0, "TaskCreate", create, Some("Task #1")));
+        for (tool, arguments) in [
+            ("get_completed_task", r#"{"task_id": "1"}"#),
+            ("list_active_tasks", r#"{"task_id": "1"}"#),
+            ("delete_task_comment", r#"{"task_id": "1", "comment": "4"}"#),
+            ("add_task_comment", r#"{"task_id": "1", "text": "Rope?"}"#),
+            ("create_task_comment", r#"{"task_id": "1", "text": "No"}"#),
+            ("remove_task_blocker", r#"{"task_id": "1", "blocker": "2"}"#),
+        ] {
+            assert!(!board.read(1, tool, arguments, Some("ok 9")), "{tool}");
+        }
+        let lines = |board: &Board| -> Vec<String> {
+            board.lines(&[]).into_iter().map(|(line, _)| line).collect()
+        };
+        assert_eq!(lines(&board), ["[open] #1 Moor — at quay 7"]);
+        let mut again = Board::default();
+        again.read_lines(0, &lines(&board));
+        let finish = r#"{"task_id": "1", "text": "All ropes hold."}"#;
+        assert!(again.read(1, "complete_task", finish, None));
+        assert_eq!(lines(&again), ["[done] #1 Moor — at quay 7"]);
+        assert!(again.read(2, "delete_task", r#"{"task_id": "1"}"#, None));
+        assert!(lines(&again).is_empty());
+    }
+
+    #[test]
+    fn an_entry_waits_only_for_those_that_are_open() {
+        let list = r#"{"tasks": [
+            {"id": 1, "content": "Dredge", "status": "cancelled"},
+            {"id": 2, "content": "Moor", "status": "open", "blocked_by": [1, 3, 4]},
+            {"id": 3, "content": "Warten", "status": "open"}]}"#;
+        let change = r#"{"id": 3, "status": "in_progress"}"#;
+        assert_eq!(
+            after(&[("write_todos", list, ""), ("update_task", change, "")]),
+            [
+                "[cancelled] #1 Dredge",
+                "[open] #2 Moor — waits for #3",
+                "[in progress] #3 Warten"
+            ]
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::costs::Costs;
+use super::facts::REPAIRED;
 use super::priority::{last_error, newest_error};
 use super::section::Section;
 use super::write::{Coverage, Source, Written};
@@ -116,7 +117,11 @@ impl Writer<'_, '_> {
             let mut limit = shares::LAST_ERROR.of(self.tokens);
             if !self.add(Section::Errors, place, &line, &mut limit) {
                 let mut limit = self.tokens;
-                let short = text::line(&line, shares::SHORT_ENTRY);
+                let (line, suffix) = match line.strip_suffix(REPAIRED) {
+                    Some(line) => (line, REPAIRED),
+                    None => (&*line, ""),
+                };
+                let short = format!("{}{suffix}", text::line(line, shares::SHORT_ENTRY));
                 self.add(Section::Errors, place, &short, &mut limit);
             }
         }

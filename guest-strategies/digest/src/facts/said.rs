@@ -102,7 +102,7 @@ fn is_prose(text: &str) -> bool {
 }
 
 /// Whether a tool calls another agent, by its name: `Task`, `dispatch_agent`.
-fn is_reported_by(tool: &str) -> bool {
+pub(super) fn is_reported_by(tool: &str) -> bool {
     const OTHER: [&str; 5] = ["get", "list", "set", "user", "update"];
     let words = verbs::words(tool);
     let is_agents = words

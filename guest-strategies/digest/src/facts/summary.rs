@@ -25,7 +25,9 @@ pub(super) fn read(
             Section::Done => {
                 let line = text::line(&entry, EARLIER);
                 let mut actions = looks::of_line(&line);
-                actions.extend(Action::of_line(&line));
+                if actions.is_empty() {
+                    actions.extend(Action::of_line(&line));
+                }
                 match actions.is_empty() {
                     true => facts.push(Fact::Done(line)),
                     false => facts.extend(actions.into_iter().map(Box::new).map(Fact::Action)),

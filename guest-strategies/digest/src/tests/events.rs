@@ -158,6 +158,76 @@ fn of_several_errors_the_open_one_is_told_from_those_that_were_repaired() {
     assert_eq!(again.needed(&[], &mut Costs::new(&count)), 0);
 }
 
+/// The line of the digest of these calls that has this text.
+fn line_of(calls: &[(&str, &str, &str, bool)], text: &str) -> String {
+    let mut notes = Notes::default();
+    for (tool, arguments, output, failed) in calls {
+        notes.read(&call(tool, arguments, output, *failed));
+    }
+    reading(&mut notes, 0..30);
+    let digest = digest(&notes, 700);
+    let mut lines = digest.lines();
+    let line = lines.rfind(|line| line.contains(text));
+    line.unwrap_or_default().to_owned()
+}
+
+#[test]
+fn only_what_went_well_repairs_an_error() {
+    let edit = r#"{"file_path": "lock/gate.py", "old_string": "a", "new_string": "b"}"#;
+    let read = r#"{"file_path": "lock/gate.py"}"#;
+    let no_match = ("Edit", edit, "Error: old_string not found in gate", true);
+    let edited = ("Edit", edit, "The file was updated.", false);
+    let test = r#"{"command": "pytest tests/test_gate.py"}"#;
+    let lint = r#"{"command": "ruff check tests/test_gate.py"}"#;
+    let bent = "FAILED tests/test_gate.py::test_hinge - bent";
+    let failing = ("bash", test, bent, true);
+    for (calls, text, is_repaired) in [
+        ([no_match, edited], "not found in gate", true),
+        (
+            [no_match, ("Read", read, "gate = 1", false)],
+            "not found in gate",
+            false,
+        ),
+        ([failing, ("bash", test, "4 passed", false)], "bent", true),
+        ([failing, ("bash", lint, "All good", false)], "bent", false),
+        (
+            [failing, ("bash", test, "1 failed, 3 passed", false)],
+            "bent",
+            false,
+        ),
+        // What a tool prints does not make it so.
+        (
+            [
+                no_match,
+                ("bash", "{}", "Error: shut (repaired later)", true),
+            ],
+            "shut",
+            false,
+        ),
+    ] {
+        let line = line_of(&calls, text);
+        assert!(line.contains(text), "{calls:?}");
+        assert_eq!(line.ends_with("(repaired later)"), is_repaired, "{line}");
+    }
+}
+
+#[test]
+fn what_a_tool_answers_in_sentences_stands_with_what_it_was_called_with() {
+    let answer = "Your invoice was paid today, and the supplier has been told. It will reach them on Monday, \
+        after which the second half is due.";
+    let calls = [(
+        "pay_invoice",
+        r#"{"number": "R-118", "to": "Möwe GmbH"}"#,
+        answer,
+        false,
+    )];
+    let line = line_of(&calls, "pay_invoice");
+    assert!(
+        line.contains("R-118") && line.contains("Möwe GmbH") && line.contains(answer),
+        "{line}"
+    );
+}
+
 #[test]
 fn a_summary_of_another_program_keeps_its_goal_and_what_is_pending() {
     let summary = "Summary:\n1. Goal:\n   The user wants the harbour plan by Friday and no night shifts.\n\n\
