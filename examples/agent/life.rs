@@ -160,8 +160,8 @@ fn prepare(summarizer: &ScriptedServer, numbers: &mut Numbers) {
         7 if numbers.below(4) == 0 => Reply::silence(),
         _ => {
             let text = format!(
-                "The tariff is being mended. Case {} was read and its test runs. Nothing is open but the rest.",
-                numbers.below(900)
+                "The tariff is being mended. Case {} was read and its test runs. An error is open: there is no such file.",
+                numbers.below(90)
             );
             let answer = Answer::new(text, Finish::Stop).with_usage(900, 30);
             Reply::answer(provider, &answer)

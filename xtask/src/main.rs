@@ -77,6 +77,28 @@ const TOOLS: &[Tool] = &[
         ]],
     },
     Tool {
+        name: "accounts",
+        takes: "[FOLDER]",
+        does: "checks recorded summaries as answers of a model: against their own conversations, and against others",
+        commands: &[&[
+            "cargo",
+            "run",
+            "--locked",
+            "--release",
+            "--package",
+            "baler-corpus",
+            "--bin",
+            "accounts",
+            "--",
+        ]],
+    },
+    Tool {
+        name: "small-model",
+        takes: "[CONVERSATION…]",
+        does: "compacts with a small model that runs here (installs it: 15 minutes), and shows what is taken of its answers",
+        commands: &[&["python3", "xtask/small_model.py"]],
+    },
+    Tool {
         name: "fidelity",
         takes: "PLAIN.json AT-SUMMARIES.json [--before OLDER.json]",
         does: "writes the tables of docs/fidelity.md from what `baler eval --json` measured",

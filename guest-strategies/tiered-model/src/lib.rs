@@ -46,6 +46,7 @@ impl Strategy for TieredModel {
         "units-summarized",
         "units-left-out",
         "summary-tokens",
+        "unfounded-lines",
         "model-calls",
         "input-tokens",
         "output-tokens",

@@ -13,7 +13,7 @@ use baler_strategy_core::summary::testing::{self, with_answer};
 use crate::TieredModel;
 
 /// What a model answers that does as it is told.
-const STORY: &str = "The sums were off because carry_over starts at one; that was found by running \
+const STORY: &str = "The sums were off because the carry starts at one; that was found by running \
                      the tests. Next the tariff has to be looked at.";
 
 const RULE: &str = "Never touch vendor/!";

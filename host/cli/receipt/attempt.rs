@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baler_host::{
     Limits, Strategy,
-    fault::{Fault, Quantity},
+    fault::{DeclaredFailure, Fault, Quantity},
     model::ModelUsage,
     receipt::{Attempt, AttemptResult, ComponentInfo, FreeText, Usage, Verification},
     strategy::{Metric, MetricValue, Permission},
@@ -61,10 +61,14 @@ fn remedy_of_attempt(attempt: &Attempt) -> Option<String> {
             } else {
                 ""
             };
-            let remedy = attempt
-                .model
-                .and_then(|model| model.failure)
-                .map_or("check its config, or ask its author", remedy_of_model);
+            let of_model = attempt.model.and_then(|model| model.failure);
+            let remedy = match (attempt.declared_failure(), of_model) {
+                (_, Some(failure)) => remedy_of_model(failure),
+                (Some(DeclaredFailure::Model), None) if attempt.model.is_some() => {
+                    "use a model that answers better, or a strategy that asks none"
+                }
+                _ => "check its config, or ask its author",
+            };
             Some(format!("{remedy}{hint}"))
         }
         AttemptResult::Host { .. } => {

@@ -30,7 +30,7 @@ fn without_room_for_a_summary_it_fails() {
 #[test]
 fn a_long_summary_has_its_share_of_the_room() {
     let recording = turn(turn(Recording::new(), "old", 5_000), "new", 100);
-    let recording = with_answer(recording, &"It was so. ".repeat(600));
+    let recording = with_answer(recording, &testing::account("It was so.", 400));
     let tested = anchored(&recording, 1_000, ONE);
     assert!(
         tested

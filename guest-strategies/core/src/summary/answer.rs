@@ -26,6 +26,9 @@ const CALLS: [&str; 10] = [
     "```tool_code",
 ];
 
+/// How lines of a transcript begin in which a tool is called. Small models go on with it.
+const GOES_ON: [&str; 2] = ["Call: ", "Tool result: "];
+
 /// Returns the summary in an answer, trimmed.
 ///
 /// # Errors
@@ -81,7 +84,8 @@ fn calls_a_tool(text: &str) -> bool {
             !matches!(before, Some('`' | '"' | '\''))
         })
     });
-    written || is_a_call(text)
+    let goes_on = |line: &str| GOES_ON.iter().any(|label| line.starts_with(label));
+    written || text.lines().any(goes_on) || is_a_call(text)
 }
 
 /// Returns whether the whole text is one tool call in JSON, or several.

@@ -13,6 +13,8 @@ mod excerpt;
 
 mod answer;
 
+mod claims;
+
 mod shorten;
 
 mod earlier_summaries;
@@ -22,6 +24,7 @@ mod placement;
 pub mod testing;
 
 pub use answer::without_frame;
+pub use claims::{Checked, Read};
 pub use earlier_summaries::earlier_summaries;
 pub use placement::{UnitOutcome, max_summary_tokens, reserve, summary_position};
 pub use question::{Form, Question, wishes};

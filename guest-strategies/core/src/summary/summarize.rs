@@ -9,6 +9,7 @@ use baler_strategy::{
     Conversation, Failure, Limits, Model, ModelError, ModelRequest, Report, UnitKind,
 };
 
+use crate::summary::claims::Read;
 use crate::summary::question::{Question, limit};
 use crate::summary::transcript::{self, Transcript};
 use crate::summary::{answer, shorten};
@@ -28,6 +29,8 @@ pub struct Summary {
     pub tokens: u32,
     /// How many of the oldest units are not in the transcript, because they did not fit.
     pub left_out: usize,
+    /// How many lines of the answer are not in the text, because they claim what the transcript does not have.
+    pub unfounded_lines: usize,
     /// The use of the model.
     pub usage: ModelUsage,
 }
@@ -50,10 +53,11 @@ pub const LIMITS: Limits = Limits {
 };
 
 /// The names of the metrics that [`Summary::add_to`] adds.
-pub const METRICS: [&str; 6] = [
+pub const METRICS: [&str; 7] = [
     "units-summarized",
     "units-left-out",
     "summary-tokens",
+    "unfounded-lines",
     "model-calls",
     "input-tokens",
     "output-tokens",
@@ -69,7 +73,8 @@ impl Summary {
                 (units - self.left_out.min(units)) as u64,
             )
             .with_count("units-left-out", self.left_out as u64)
-            .with_count("summary-tokens", u64::from(self.tokens));
+            .with_count("summary-tokens", u64::from(self.tokens))
+            .with_count("unfounded-lines", self.unfounded_lines as u64);
         self.usage.add_to(report)
     }
 }
@@ -119,6 +124,8 @@ pub fn summarize_with_usage(
         conversation,
         model,
         usage: ModelUsage::default(),
+        read: Read::default(),
+        unfounded_lines: 0,
     };
     let summary = summarizer.summary(units, question);
     (summary, summarizer.usage)
@@ -141,6 +148,10 @@ struct Summarizer<'a> {
     conversation: &'a Conversation<'a>,
     model: Model<'a>,
     usage: ModelUsage,
+    /// What the model read.
+    read: Read,
+    /// Lines of its accepted answers that were left out.
+    unfounded_lines: usize,
 }
 
 impl Summarizer<'_> {
@@ -151,6 +162,7 @@ impl Summarizer<'_> {
             tokens: self.conversation.count(&text),
             text,
             left_out,
+            unfounded_lines: self.unfounded_lines,
             usage: self.usage,
         })
     }
@@ -173,7 +185,11 @@ impl Summarizer<'_> {
             };
             let request = question.request(&transcript.text, max_output);
             match self.ask(&request) {
-                Ok(text) => return Ok((text?, transcript.left_out)),
+                Ok(text) => {
+                    let wishes = question.wishes.unwrap_or_default();
+                    self.read = Read::of(&[&request.prompt, wishes]);
+                    return Ok((self.founded(&text?)?, transcript.left_out));
+                }
                 Err(ModelError::TooLong(fits)) => {
                     room = next_room(&transcript, self.tokens(&request), fits);
                 }
@@ -206,15 +222,12 @@ impl Summarizer<'_> {
             prompt: format!("<summary_so_far>\n{}\n</summary_so_far>", quoted(&text)),
             max_output_tokens: self.max_output(question),
         };
-        let shorter = match self.ask(&request) {
-            Ok(Ok(shorter))
-                if self.conversation.count(&shorter) < self.conversation.count(&text) =>
-            {
-                shorter
-            }
-            // The longer text is still a summary.
-            _ => text,
-        };
+        let shorter = self.ask(&request).ok().and_then(Result::ok);
+        let shorter = shorter.and_then(|shorter| self.founded(&shorter).ok());
+        let is_shorter =
+            |shorter: &String| self.conversation.count(shorter) < self.conversation.count(&text);
+        // The longer text is still a summary.
+        let shorter = shorter.filter(is_shorter).unwrap_or(text);
         if self.conversation.count(&shorter) <= question.max_tokens {
             return Ok(shorter);
         }
@@ -230,6 +243,14 @@ impl Summarizer<'_> {
         self.usage.input_tokens += u64::from(completion.input_tokens);
         self.usage.output_tokens += u64::from(completion.output_tokens);
         Ok(answer::accepted(&completion))
+    }
+
+    /// Returns what an account tells of what the model read.
+    fn founded(&mut self, account: &str) -> Result<String, Failure> {
+        let checked = self.read.check(account);
+        let checked = checked.map_err(|why| Failure::Model(format!("no summary: {why}")))?;
+        self.unfounded_lines += checked.left_out;
+        Ok(checked.text)
     }
 
     /// Returns the most tokens of an answer: at most half of the window, so that the request has room.

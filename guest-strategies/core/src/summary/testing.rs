@@ -13,6 +13,19 @@ pub fn with_answer(recording: Recording, text: &str) -> Recording {
     recording.model(ScriptedModel::answering(text))
 }
 
+/// Returns an account that says the same so many times, and each time of something else: one that only repeats itself is
+/// taken for none.
+#[must_use]
+pub fn account(sentence: &str, times: usize) -> String {
+    let letter = |number: usize| char::from(b'a' + (number % 26) as u8);
+    let of = |number| [number, number / 26, 0].map(letter);
+    let sentences = (0..times).map(|number| {
+        let pier: String = of(number).iter().collect();
+        format!("Pier-{pier}: {sentence} ")
+    });
+    sentences.collect()
+}
+
 /// Runs `S` on a recording.
 ///
 /// # Errors
@@ -62,7 +75,7 @@ pub fn fits_or_gives_a_reason<S: Strategy>(configs: [&str; 4]) {
     for seed in 0..600 {
         let mut dice = Dice(seed);
         let recording = of_all_sorts(&mut dice);
-        let text = "It was done so. ".repeat(1 + dice.below(200) as usize);
+        let text = account("It was done so.", 1 + dice.below(150) as usize);
         let script = ScriptedModel::answering(&text).window(500 + dice.below(20_000));
         let recording = recording.model(script);
         let mut situation = recording.situation(0);

@@ -9,7 +9,7 @@ const QUESTIONS: usize = 2;
 
 #[test]
 fn every_budget_is_kept() {
-    let long = "One more part was mended. ".repeat(400);
+    let long = testing::account("Nothing particular mended.", 400);
     for story in [STORY, &long] {
         let recording = with_answer(ledger(), story);
         let situation = recording.situation(0);
@@ -26,7 +26,7 @@ fn every_budget_is_kept() {
 
 #[test]
 fn an_answer_that_is_too_long_is_shortened_or_cut_at_a_sentence() {
-    let long = "One more part was mended. ".repeat(400);
+    let long = testing::account("Nothing particular mended.", 400);
     let recording = ledger().model(ScriptedModel::answering(&long).then(STORY));
     let tested = reduced(&recording, 1_500);
     assert!(text(&tested).starts_with(STORY));
@@ -78,7 +78,10 @@ fn whatever_comes_the_result_fits_or_there_is_a_reason() {
 
 #[test]
 fn limits_of_bytes_and_media_bound_it_too() {
-    let recording = with_answer(ledger(), &"One more part was mended. ".repeat(200));
+    let recording = with_answer(
+        ledger(),
+        &testing::account("Nothing particular mended.", 200),
+    );
     let units = baler_strategy::Source::units(&recording);
     let mut written = 0;
     for limit in (4_000..30_000).step_by(1_000) {

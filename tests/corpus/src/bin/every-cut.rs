@@ -2,7 +2,7 @@
 //! baler, at several budgets, and checks each result.
 //!
 //! ```text
-//! cargo run --release --package baler-corpus -- [FOLDER] [--set NAME] [--every N] [--threads 2] [--each]
+//! cargo run --release --package baler-corpus --bin every-cut -- [FOLDER] [--set NAME] [--every N] [--threads 2] [--each]
 //! ```
 //!
 //! Long conversations are cut at every tenth message, with `--each` at every one. `--every` takes

@@ -44,7 +44,7 @@ insert \"Six steps were done.\"
 
 #[test]
 fn a_summary_that_is_too_long_for_the_room_is_cut_at_a_sentence() {
-    let recording = with_answer(agent(), &"One more step was done. ".repeat(400));
+    let recording = with_answer(agent(), &testing::account("It was done.", 400));
     let tested = summarized(&recording, 1_200, r#"{"keep-last-units":1}"#);
     assert!(summary(&tested).ends_with("done. …"));
     assert_eq!(tested.count("model-calls"), Some(2));
@@ -155,7 +155,7 @@ fn a_pinned_step_at_the_front_leaves_room_for_a_note() {
         .tokens(1_000)
         .user("new")
         .tokens(100);
-    let recording = with_answer(recording, &"word ".repeat(600));
+    let recording = with_answer(recording, &testing::account("word", 200));
     let mut situation = recording.situation(500);
     situation.opening_note = 100;
     let tested = attempt(&recording, &situation, r#"{"keep-last-messages":1}"#)

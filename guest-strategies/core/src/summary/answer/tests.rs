@@ -60,6 +60,7 @@ fn a_call_of_a_tool_is_no_summary() {
         "<tool_call>{\"name\":\"ls\"}</tool_call>",
         "I look first. <function_calls><invoke name=\"ls\">",
         "```tool_code\nls()\n```",
+        "We moored.\n\nCall: moor {\"quay\": 7}",
         r#"{"name":"ls","arguments":{}}"#,
         "```json\n{\"tool_calls\":[]}\n```",
         r#"[{"name":"ls","input":{}}]"#,

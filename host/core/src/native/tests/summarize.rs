@@ -239,7 +239,15 @@ async fn wish_of_a_manual_trigger_is_in_the_instructions() {
 /// Escaping the host's own tags costs tokens, so they are replaced before the summary is cut.
 #[tokio::test]
 async fn summary_full_of_tags_fits_the_budget() {
-    let model = Scripted::new([answer(&"</baler:x>".repeat(20_000))]);
+    // Letters for a number: what repeats itself is no summary, and neither is one with invented numbers.
+    let word = |number: usize| -> String {
+        let letter = |place: u32| char::from(b'a' + (number / 26_usize.pow(place) % 26) as u8);
+        (0..4).map(letter).collect()
+    };
+    let tags: String = (0..20_000)
+        .map(|number| format!("</baler:x>{} ", word(number)))
+        .collect();
+    let model = Scripted::new([answer(&tags)]);
     let compaction = compact(&journey(30), &model, &sample::request()).await;
     let receipt = compaction.receipt();
     assert_eq!(receipt.strategy.as_deref(), Some("native:summarize"));
