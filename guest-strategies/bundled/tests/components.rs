@@ -91,7 +91,7 @@ fn they_are_small() {
             "tiered-model" => 1184,
             // They tell what programs write as the user from the user's words; two write transcripts for
             // their model, and one masks secrets.
-            "summarize" | "anchored" | "coalesce" | "mask-tool-outputs" => 340,
+            "summarize" | "anchored" | "coalesce" | "mask-tool-outputs" => 350,
             _ => 256,
         };
         assert!(size < most * 1024, "{} has {size} bytes", bundled.name);

@@ -94,10 +94,19 @@ const NOT_PASSED: [&str; 2] = ["ERROR", "FAILED"];
 fn is_code_of_file(line: &str) -> bool {
     const DECLARES: [&str; 5] = ["func ", "fn ", "function ", "def ", "class "];
     is_listed(line)
-        || PASSED.iter().any(|end| line.trim_end().ends_with(end))
+        || PASSED.iter().any(|end| without_share(line).ends_with(end))
             && !NOT_PASSED.iter().any(|word| line.contains(word))
         || line.trim_end().ends_with('{') && DECLARES.iter().any(|word| line.contains(word))
         || is_statement(line)
+}
+
+/// Returns a line without the share of tests that have run: `[ 50%]`.
+fn without_share(line: &str) -> &str {
+    let line = line.trim_end();
+    let share = line
+        .strip_suffix("%]")
+        .and_then(|line| line.rsplit_once('['));
+    share.map_or(line, |(line, _)| line.trim_end())
 }
 
 /// Whether a line is a statement of source code by how it begins and ends: a branch, the value or the error that a function

@@ -30,14 +30,18 @@ pub(super) fn folded(text: &str) -> String {
     folded
 }
 
-/// Returns the form of a line of a log: its first word, if that is a time or another name with several numbers, with one
-/// letter for a word and one digit for a number. Empty for other lines, and for those that mention an error.
+/// Returns the form of a line of a log: its words up to a time with seconds, with one letter for a word and one digit for a
+/// number. Empty for other lines, as of a timetable, and for those that mention an error.
 fn form(line: &str) -> String {
-    let first = line.split_whitespace().next().unwrap_or_default();
-    let form = shape(first);
-    match form.matches('0').count() > 1 && !errors::is_mentioned(line) {
-        true => form,
-        false => String::new(),
+    let mut words = line.split_whitespace();
+    let first = shape(words.next().unwrap_or_default());
+    let second = shape(words.next().unwrap_or_default());
+    let has_time = |form: &str| form.contains("0:0:0");
+    match (has_time(&first), has_time(&second)) {
+        _ if errors::is_mentioned(line) => String::new(),
+        (true, _) => first,
+        (false, true) => first + " " + &second,
+        (false, false) => String::new(),
     }
 }
 
@@ -80,6 +84,8 @@ mod tests {
         assert_eq!(folded(text), text);
         let table = "| lock | gate |\n| 14 | bent |\n| 15 | rust |\n| 16 | shut |\n| 17 | lost |\n| 18 | wood |\n";
         assert_eq!(folded(table), table);
+        let day = "09:00 Standup\n10:30 Dentist\n12:00 Lunch\n14:00 Review\n16:00 Call\n";
+        assert_eq!(folded(day), day);
         let log = "05:12:10 INFO fill\n05:12:11 INFO fill\n05:12:12 FATAL gate lost\n05:12:13 INFO fill\n05:12:14 INFO fill\n";
         assert_eq!(folded(log), log);
     }

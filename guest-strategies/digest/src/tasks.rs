@@ -77,7 +77,7 @@ impl Board {
         arguments: &str,
         output: Option<&str>,
     ) -> bool {
-        if !keeps_tasks(tool) || only_looks(tool) {
+        if !keeps_tasks(tool) {
             return false;
         }
         let Some(Value::Object(members)) = text::parsed(arguments) else {
@@ -87,7 +87,7 @@ impl Board {
         if !listed.is_empty() {
             self.tasks = listed;
             self.listed_in = Some(unit);
-        } else if self.change(tool, &members, output) {
+        } else if !only_looks(tool) && self.change(tool, &members, output) {
             self.changed_in = Some(unit);
         } else {
             return false;
@@ -510,6 +510,12 @@ mod tests {
         assert_eq!(lines(&again), ["[done] #1 Moor — at quay 7"]);
         assert!(again.read(2, "delete_task", r#"{"task_id": "1"}"#, None));
         assert!(lines(&again).is_empty());
+    }
+
+    #[test]
+    fn a_tool_with_list_in_its_name_writes_one() {
+        let list = r#"{"todoList": [{"id": 1, "title": "Moor", "status": "not-started"}]}"#;
+        assert_eq!(after(&[("manage_todo_list", list, "ok")]), ["[open] Moor"]);
     }
 
     #[test]

@@ -26,8 +26,8 @@ const CALLS: [&str; 10] = [
     "```tool_code",
 ];
 
-/// How lines of a transcript begin in which a tool is called. Small models go on with it.
-const GOES_ON: [&str; 2] = ["Call: ", "Tool result: "];
+/// How lines of a transcript begin in which a tool was called. Small models go on with it.
+const GOES_ON: [&str; 2] = ["Tool result: ", "Tool result ("];
 
 /// Returns the summary in an answer, trimmed.
 ///
@@ -84,7 +84,10 @@ fn calls_a_tool(text: &str) -> bool {
             !matches!(before, Some('`' | '"' | '\''))
         })
     });
-    let goes_on = |line: &str| GOES_ON.iter().any(|label| line.starts_with(label));
+    let goes_on = |line: &str| {
+        let calls = line.starts_with("Call: ") && line.contains('{');
+        calls || GOES_ON.iter().any(|label| line.starts_with(label))
+    };
     written || text.lines().any(goes_on) || is_a_call(text)
 }
 

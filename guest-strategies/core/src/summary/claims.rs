@@ -6,19 +6,25 @@
 #[cfg(test)]
 mod tests;
 
-/// Fewest digits of a number that is looked up: an account may count what it tells.
-const DIGITS: usize = 3;
+/// Fewest digits of a number that is looked up: an account may count and round what it tells.
+const DIGITS: usize = 4;
 
 /// Fewest letters of a name, as far as signs within it tell that it is one.
 const NAME: usize = 3;
 
-/// Fewest words of a quotation that is looked up, and how many of its pairs of neighbours have to occur, in percent: who
-/// quotes may leave something out.
+/// Fewest words of a quotation that is looked up, how many of its pairs of neighbours have to occur, in percent, and how many
+/// need not in any case: who quotes leaves something out, or writes a word right.
 const QUOTATION: usize = 4;
 const OF_QUOTATION: usize = 70;
+const CHANGED: usize = 2;
 
-/// Words from which on a text shows by them whether it repeats itself: at least one pair of neighbours in three is new.
+/// Words from which on a text shows by them whether it repeats itself, and of how many pairs of neighbours one is new in a
+/// text that does not. A list of files with the same remark has one in four.
 const REPETITION: usize = 40;
+const NEW: usize = 8;
+
+/// Bytes of a line from which on it is checked sentence by sentence.
+const PARAGRAPH: usize = 300;
 
 /// Fewest letters of a word that says what a text is about, how many different ones a conversation has of which an account
 /// takes up any, and how many it takes up.
@@ -26,13 +32,16 @@ const TELLING: usize = 5;
 const OF_CONVERSATION: usize = 60;
 const TAKEN_UP: usize = 2;
 
+/// Hashes from which on those that repeat are left out.
+const ROOM: usize = 1 << 16;
+
 /// What a model read, by its words and pairs of neighbouring words.
 #[derive(Debug, Default)]
 pub struct Read {
     /// Their hashes, sorted.
     seen: Vec<u64>,
-    /// How many different words say what it is about.
-    telling: usize,
+    /// Those of words that say what the conversation is about, sorted.
+    telling: Vec<u64>,
 }
 
 /// An account without the lines that claim what the model did not read.
@@ -45,26 +54,56 @@ pub struct Checked {
 }
 
 impl Read {
-    /// Collects what the model read.
+    /// Collects what the model read: instructions, whose words say nothing of the conversation, and the conversation.
     #[must_use]
-    pub fn of(texts: &[&str]) -> Self {
-        let mut seen = Vec::new();
-        let mut telling = Vec::new();
+    pub fn of(instructions: &[&str], conversation: &[&str]) -> Self {
+        let mut own = Self::default();
+        own.collect(instructions);
+        let mut read = Self::default();
+        read.collect(conversation);
+        read.telling
+            .retain(|word| own.seen.binary_search(word).is_err());
+        read.seen.append(&mut own.seen);
+        read.seen = distinct(read.seen);
+        read
+    }
+
+    fn collect(&mut self, texts: &[&str]) {
         for text in texts {
-            let mut before = 0;
-            for word in spelled(text) {
-                let word_alone = hash(word);
-                seen.push(word_alone);
-                seen.push(pair(before, word_alone));
-                if is_telling(word) {
-                    telling.push(word_alone);
-                }
-                before = word_alone;
+            self.collect_words(spelled(text));
+            if text.contains('\\') {
+                // In JSON a line break is a letter behind this sign; in a path on Windows, read above, it is not.
+                let breaks = ["\\n", "\\t", "\\r"];
+                let unescaped = breaks
+                    .iter()
+                    .fold((*text).to_owned(), |text, sign| text.replace(sign, " "));
+                self.collect_words(spelled(&unescaped));
+            }
+            let numbers = text.split_whitespace().map(digits);
+            let numbers = numbers.filter(|digits| digits.len() >= DIGITS);
+            self.seen.extend(numbers.map(|digits| hash(&digits)));
+        }
+        self.seen = distinct(std::mem::take(&mut self.seen));
+        self.telling = distinct(std::mem::take(&mut self.telling));
+    }
+
+    fn collect_words<'t>(&mut self, words: impl Iterator<Item = &'t str>) {
+        let mut before = 0;
+        let mut room = ROOM;
+        for word in words {
+            let alone = hash(word);
+            self.seen.extend([alone, pair(before, alone)]);
+            if is_telling(word) {
+                self.telling.push(alone);
+            }
+            before = alone;
+            // Most words repeat. A guest has little memory.
+            if self.seen.len() > room {
+                self.seen = distinct(std::mem::take(&mut self.seen));
+                self.telling = distinct(std::mem::take(&mut self.telling));
+                room = self.seen.len() * 2 + ROOM;
             }
         }
-        let seen = distinct(seen);
-        let telling = distinct(telling).len();
-        Self { seen, telling }
     }
 
     /// Returns the account without lines that claim what was not read.
@@ -75,24 +114,25 @@ impl Read {
         if repeats_itself(account) {
             return Err("the answer repeats itself");
         }
-        if self.telling >= OF_CONVERSATION && !self.is_about_it(account) {
-            return Err("the answer tells nothing of the conversation");
-        }
-        let mut kept: Vec<&str> = Vec::new();
-        let (mut left_out, mut bytes) = (0, 0);
+        let mut text = String::with_capacity(account.len());
+        let mut left_out = 0;
         for line in account.lines() {
-            match self.has_claims_of(line) {
-                true => kept.push(line),
-                false => {
-                    left_out += 1;
-                    bytes += line.len();
-                }
+            let founded: String = sentences(line)
+                .filter(|sentence| self.has_claims_of(sentence))
+                .collect();
+            left_out += usize::from(founded.len() < line.len());
+            if founded.len() == line.len() || !founded.trim().is_empty() {
+                text.push_str(&founded);
+                text.push('\n');
             }
         }
-        if bytes * 2 > account.len() {
+        let text = text.trim().to_owned();
+        if text.len() * 2 < account.trim().len() {
             return Err("most of it names what the conversation does not have");
         }
-        let text = kept.join("\n").trim().to_owned();
+        if self.telling.len() >= OF_CONVERSATION && !self.is_about_it(&text) {
+            return Err("the answer tells nothing of the conversation");
+        }
         Ok(Checked { text, left_out })
     }
 
@@ -106,8 +146,9 @@ impl Read {
     }
 
     fn is_about_it(&self, account: &str) -> bool {
-        let telling = spelled(account).filter(|word| is_telling(word) && self.has(word));
-        distinct(telling.map(hash).collect()).len() >= TAKEN_UP
+        let telling = spelled(account).map(hash);
+        let telling = telling.filter(|word| self.telling.binary_search(word).is_ok());
+        distinct(telling.collect()).len() >= TAKEN_UP
     }
 
     /// Whether all that a line claims was read.
@@ -118,12 +159,11 @@ impl Read {
     }
 
     fn has_names_of(&self, token: &str) -> bool {
-        // Numbers are grouped by some and not by others.
-        let has_all = |token: &str| {
-            let mut names = spelled(token).filter(|word| is_name(word));
-            names.all(|name| self.has(name))
-        };
-        self.has_file_of(token) && (has_all(token) || has_all(&token.replace([',', '.'], "")))
+        // Numbers are grouped by some and not by others, and their units stand apart or not.
+        let has =
+            |name: &str| self.has(name) || self.has(&digits(name)) || self.has(&digits(token));
+        let mut names = spelled(token).filter(|word| is_name(word));
+        self.has_file_of(token) && names.all(has)
     }
 
     /// Of a path the file with its extension counts, wherever the path begins.
@@ -133,6 +173,7 @@ impl Read {
         };
         let words: Vec<&str> = spelled(file).collect();
         match &words[..] {
+            _ if file.contains(['{', '*', '?', ',']) => true,
             [name, ending, ..] if name.len() >= NAME && file.contains('.') => {
                 self.has_pair(name, ending)
             }
@@ -144,7 +185,8 @@ impl Read {
         let words: Vec<&str> = spelled(quotation).collect();
         let pairs = words.windows(2);
         let found = pairs.filter(|pair| self.has_pair(pair[0], pair[1])).count();
-        words.len() < QUOTATION || found * 100 >= (words.len() - 1) * OF_QUOTATION
+        let all = words.len().saturating_sub(1);
+        words.len() < QUOTATION || found + CHANGED >= all || found * 100 >= all * OF_QUOTATION
     }
 }
 
@@ -155,9 +197,33 @@ fn is_telling(word: &str) -> bool {
 
 /// Whether the same words follow one another again and again.
 fn repeats_itself(account: &str) -> bool {
-    let words: Vec<u64> = spelled(account).map(hash).collect();
+    // Signs of a script without spaces follow one another again and again in any text.
+    let words = spelled(account).filter(|word| !word.starts_with(is_unspaced));
+    let words: Vec<u64> = words.map(hash).collect();
     let pairs = words.windows(2).map(|two| pair(two[0], two[1]));
-    words.len() >= REPETITION && distinct(pairs.collect()).len() * 3 < words.len()
+    words.len() >= REPETITION && distinct(pairs.collect()).len() * NEW < words.len()
+}
+
+/// Iterates the sentences of a long line, or the whole of a short one.
+fn sentences(line: &str) -> impl Iterator<Item = &str> {
+    let ends = |c: char| matches!(c, '。' | '！' | '？');
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let is_short = line.len() < PARAGRAPH;
+        let end = rest.char_indices().find_map(|(at, c)| {
+            let behind = at + c.len_utf8();
+            let is_end = ends(c) || matches!(c, '.' | '!' | '?') && rest[behind..].starts_with(' ');
+            (is_end && !is_short).then_some(behind)
+        });
+        let (sentence, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = behind;
+        (!sentence.is_empty()).then_some(sentence)
+    })
+}
+
+/// Returns the digits of a text.
+fn digits(text: &str) -> String {
+    text.chars().filter(char::is_ascii_digit).collect()
 }
 
 /// Iterates what stands in quotation marks on a line.
@@ -181,11 +247,16 @@ fn is_name(word: &str) -> bool {
         // With a unit: `120ms`.
         return signs.len() >= DIGITS && signs.bytes().all(|byte| byte.is_ascii_digit());
     }
-    let mut pairs = word.chars().zip(word.chars().skip(1));
+    let kinds = |of: fn(&u8, &u8) -> bool| {
+        let bytes = word.as_bytes();
+        bytes.windows(2).filter(|two| of(&two[0], &two[1])).count()
+    };
     let is_joined = word.trim_matches('_').contains('_');
-    let is_camel = pairs.any(|(one, next)| one.is_ascii_lowercase() && next.is_ascii_uppercase());
-    let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
-    word.chars().count() > NAME && (is_joined || is_camel || has_digit)
+    // `TypeScript` and `SHA256` are words of everybody.
+    let is_camel = word.starts_with(|c: char| c.is_ascii_lowercase())
+        && kinds(|one, next| one.is_ascii_lowercase() && next.is_ascii_uppercase()) > 0;
+    let is_id = kinds(|one, next| one.is_ascii_digit() != next.is_ascii_digit()) > 1;
+    word.chars().count() > NAME && (is_joined || is_camel || is_id)
 }
 
 /// Iterates the words of a text as they are written. A sign of a script without spaces is a word.
@@ -193,15 +264,7 @@ fn spelled(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
-        loop {
-            let start = rest.find(|c: char| is_of_word(c) || c == '\\')?;
-            rest = &rest[start..];
-            match rest.strip_prefix('\\') {
-                // A line break or a tab within JSON.
-                Some(behind) => rest = behind.strip_prefix(['n', 't', 'r']).unwrap_or(behind),
-                None => break,
-            }
-        }
+        rest = &rest[rest.find(is_of_word)?..];
         let end = match rest.chars().next() {
             Some(first) if is_unspaced(first) => first.len_utf8(),
             _ => rest

@@ -9,7 +9,7 @@ use baler_strategy::{
     Conversation, Failure, Limits, Model, ModelError, ModelRequest, Report, UnitKind,
 };
 
-use crate::summary::claims::Read;
+use crate::summary::claims::{Checked, Read};
 use crate::summary::question::{Question, limit};
 use crate::summary::transcript::{self, Transcript};
 use crate::summary::{answer, shorten};
@@ -186,8 +186,8 @@ impl Summarizer<'_> {
             let request = question.request(&transcript.text, max_output);
             match self.ask(&request) {
                 Ok(text) => {
-                    let wishes = question.wishes.unwrap_or_default();
-                    self.read = Read::of(&[&request.prompt, wishes]);
+                    let conversation = [&*transcript.text, question.so_far.unwrap_or_default()];
+                    self.read = Read::of(&[&request.instructions], &conversation);
                     return Ok((self.founded(&text?)?, transcript.left_out));
                 }
                 Err(ModelError::TooLong(fits)) => {
@@ -223,11 +223,17 @@ impl Summarizer<'_> {
             max_output_tokens: self.max_output(question),
         };
         let shorter = self.ask(&request).ok().and_then(Result::ok);
-        let shorter = shorter.and_then(|shorter| self.founded(&shorter).ok());
-        let is_shorter =
-            |shorter: &String| self.conversation.count(shorter) < self.conversation.count(&text);
-        // The longer text is still a summary.
-        let shorter = shorter.filter(is_shorter).unwrap_or(text);
+        let shorter = shorter.and_then(|shorter| self.read.check(&shorter).ok());
+        let tokens = self.conversation.count(&text);
+        let is_shorter = |shorter: &Checked| self.conversation.count(&shorter.text) < tokens;
+        let shorter = match shorter.filter(is_shorter) {
+            Some(shorter) => {
+                self.unfounded_lines += shorter.left_out;
+                shorter.text
+            }
+            // The longer text is still a summary.
+            None => text,
+        };
         if self.conversation.count(&shorter) <= question.max_tokens {
             return Ok(shorter);
         }

@@ -85,7 +85,7 @@ fn recorded_in(id: &str, log: &str) -> Vec<Recorded> {
             let texts: Vec<&str> = texts[..before].iter().map(String::as_str).collect();
             recorded.push(Recorded {
                 id: id.to_owned(),
-                read: Read::of(&texts),
+                read: Read::of(&[], &texts),
                 account: account.to_owned(),
             });
         }
