@@ -16,7 +16,7 @@ const LINE: usize = 600;
 /// Most entries. Where there are more, the first finished ones go.
 const TASKS: usize = 100;
 
-/// Precede the entries that an entry waits for, and the reason why it does.
+/// Precede the ids of the entries that an entry waits for, and the reason why it waits.
 const WAITS_FOR: &str = " — waits for #";
 const NOTE_BEHIND: &str = " — ";
 
@@ -111,7 +111,7 @@ impl Board {
                 self.tasks.remove(known);
                 return true;
             }
-            // A comment on an entry, or what it came to, is not its text.
+            // A comment on an entry, or its result, is not its text.
             if !operation.is_empty() && verbs::verb(&operation).is_none() {
                 new.what.clear();
             }
@@ -168,7 +168,7 @@ impl Board {
         if self.listed_in.is_some_and(is_kept) && self.changed_in <= self.listed_in {
             return Vec::new();
         }
-        // One that is gone blocks nothing.
+        // A removed entry blocks nothing.
         let blocks = |id: &&String| {
             let mut tasks = self.tasks.iter();
             tasks.any(|task| task.id == **id && task.is_open())

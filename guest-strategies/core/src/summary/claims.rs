@@ -1,60 +1,59 @@
-//! Checks an account against what the model read: names, paths, numbers and quotations in it have to occur there.
+//! Checks a model's summary against the text that the model read: names, paths, numbers and quotations must occur there.
 //!
-//! Small models invent such things fluently, and a reader of the account cannot tell. What is told in other words is not
-//! checked.
+//! Small models invent them, and a reader of the summary cannot tell. Paraphrases are not checked.
 
 #[cfg(test)]
 mod tests;
 
-/// Fewest digits of a number that is looked up: an account may count and round what it tells.
+/// Fewest digits of a number that is looked up: a summary may count and round.
 const DIGITS: usize = 4;
 
-/// Fewest letters of a name, as far as signs within it tell that it is one.
+/// A name has more characters than this. The stem of a file name has at least as many.
 const NAME: usize = 3;
 
 /// Fewest words of a quotation that is looked up, how many of its pairs of neighbours have to occur, in percent, and how many
-/// need not in any case: who quotes leaves something out, or writes a word right.
+/// may be missing in any case: a quotation may leave something out or correct a word.
 const QUOTATION: usize = 4;
 const OF_QUOTATION: usize = 70;
 const CHANGED: usize = 2;
 
-/// Words from which on a text shows by them whether it repeats itself, and of how many pairs of neighbours one is new in a
-/// text that does not. A list of files with the same remark has one in four.
+/// Fewest words of a text that can repeat itself. It does if fewer than one in [`NEW`] of its pairs of neighbouring words
+/// are distinct; of a list of files with the same remark, one in four are.
 const REPETITION: usize = 40;
 const NEW: usize = 8;
 
-/// Bytes of a line from which on it is checked sentence by sentence.
+/// A line of at least so many bytes is checked sentence by sentence.
 const PARAGRAPH: usize = 300;
 
-/// Fewest letters of a word that says what a text is about, how many different ones a conversation has of which an account
-/// takes up any, and how many it takes up.
+/// Fewest letters of a word that says what a text is about. A summary must have at least [`TAKEN_UP`] different ones of a
+/// conversation that has at least [`OF_CONVERSATION`].
 const TELLING: usize = 5;
 const OF_CONVERSATION: usize = 60;
 const TAKEN_UP: usize = 2;
 
-/// Hashes from which on those that repeat are left out.
+/// Number of new hashes after which duplicates are removed.
 const ROOM: usize = 1 << 16;
 
-/// What a model read, by its words and pairs of neighbouring words.
+/// The text that a model read, as hashes of its words and of its pairs of neighbouring words.
 #[derive(Debug, Default)]
 pub struct Read {
-    /// Their hashes, sorted.
+    /// All hashes, sorted.
     seen: Vec<u64>,
-    /// Those of words that say what the conversation is about, sorted.
+    /// The hashes of words that say what the conversation is about, sorted.
     telling: Vec<u64>,
 }
 
-/// An account without the lines that claim what the model did not read.
+/// A summary without the claims that the model did not read.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// The other lines.
+    /// The text without these lines and sentences.
     pub text: String,
-    /// How many lines were left out.
+    /// The number of lines that were removed or shortened.
     pub left_out: usize,
 }
 
 impl Read {
-    /// Collects what the model read: instructions, whose words say nothing of the conversation, and the conversation.
+    /// Reads the instructions, whose words do not show what the conversation is about, and the conversation.
     #[must_use]
     pub fn of(instructions: &[&str], conversation: &[&str]) -> Self {
         let mut own = Self::default();
@@ -106,10 +105,11 @@ impl Read {
         }
     }
 
-    /// Returns the account without lines that claim what was not read.
+    /// Returns the summary without lines, or sentences of long lines, that claim what the model did not read.
     ///
     /// # Errors
-    /// Says why the account is none: most of it was not read, it repeats itself, or it tells nothing of what was read.
+    /// Returns why the answer is not a summary: most of its claims were not read, it repeats itself, or it has too few words
+    /// of the conversation.
     pub fn check(&self, account: &str) -> Result<Checked, &'static str> {
         if repeats_itself(account) {
             return Err("the answer repeats itself");
@@ -151,7 +151,7 @@ impl Read {
         distinct(telling.collect()).len() >= TAKEN_UP
     }
 
-    /// Whether all that a line claims was read.
+    /// Whether all claims of a line or a sentence were read.
     fn has_claims_of(&self, line: &str) -> bool {
         let mut tokens = line.split_whitespace();
         tokens.all(|token| self.has_names_of(token))
@@ -159,14 +159,14 @@ impl Read {
     }
 
     fn has_names_of(&self, token: &str) -> bool {
-        // Numbers are grouped by some and not by others, and their units stand apart or not.
+        // Digits may be grouped, and a unit may follow a space or not.
         let has =
             |name: &str| self.has(name) || self.has(&digits(name)) || self.has(&digits(token));
         let mut names = spelled(token).filter(|word| is_name(word));
         self.has_file_of(token) && names.all(has)
     }
 
-    /// Of a path the file with its extension counts, wherever the path begins.
+    /// Whether the file name of a path was read, with its extension. Its folders may be absolute or relative.
     fn has_file_of(&self, token: &str) -> bool {
         let Some((_, file)) = token.rsplit_once('/') else {
             return true;
@@ -195,16 +195,17 @@ fn is_telling(word: &str) -> bool {
     word.chars().count() >= TELLING || word.chars().any(is_unspaced)
 }
 
-/// Whether the same words follow one another again and again.
+/// Whether a text repeats a few sequences of words.
 fn repeats_itself(account: &str) -> bool {
-    // Signs of a script without spaces follow one another again and again in any text.
+    // Single characters of a script without spaces form the same pairs in any text.
     let words = spelled(account).filter(|word| !word.starts_with(is_unspaced));
     let words: Vec<u64> = words.map(hash).collect();
     let pairs = words.windows(2).map(|two| pair(two[0], two[1]));
     words.len() >= REPETITION && distinct(pairs.collect()).len() * NEW < words.len()
 }
 
-/// Iterates the sentences of a long line, or the whole of a short one.
+/// Iterates the sentences of a long line, with the spaces between them, or returns a short line as a whole. Joined, they are
+/// the line again, which those of [`baler_digest::each_sentence`] are not.
 fn sentences(line: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| matches!(c, '。' | '！' | '？');
     let mut rest = line;
@@ -226,7 +227,7 @@ fn digits(text: &str) -> String {
     text.chars().filter(char::is_ascii_digit).collect()
 }
 
-/// Iterates what stands in quotation marks on a line.
+/// Iterates the texts in quotation marks on a line.
 fn quotations(line: &str) -> impl Iterator<Item = &str> {
     const MARKS: [(char, char); 4] = [('"', '"'), ('“', '”'), ('「', '」'), ('«', '»')];
     MARKS.into_iter().flat_map(move |(open, close)| {
@@ -240,7 +241,7 @@ fn quotations(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a word is a name or a number that nobody writes by chance: `fill_lock`, `fillLock`, `a81c44`, `4200`.
+/// Whether a word is a name or a number that must have been read: `fill_lock`, `fillLock`, `a81c44`, `4200`.
 fn is_name(word: &str) -> bool {
     let signs = word.trim_end_matches(char::is_alphabetic);
     if word.starts_with(|c: char| c.is_ascii_digit()) {
@@ -252,14 +253,14 @@ fn is_name(word: &str) -> bool {
         bytes.windows(2).filter(|two| of(&two[0], &two[1])).count()
     };
     let is_joined = word.trim_matches('_').contains('_');
-    // `TypeScript` and `SHA256` are words of everybody.
+    // `TypeScript` and `SHA256` need not have occurred.
     let is_camel = word.starts_with(|c: char| c.is_ascii_lowercase())
         && kinds(|one, next| one.is_ascii_lowercase() && next.is_ascii_uppercase()) > 0;
     let is_id = kinds(|one, next| one.is_ascii_digit() != next.is_ascii_digit()) > 1;
     word.chars().count() > NAME && (is_joined || is_camel || is_id)
 }
 
-/// Iterates the words of a text as they are written. A sign of a script without spaces is a word.
+/// Iterates the words of a text in their spelling. A character of a script without spaces is a word.
 fn spelled(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -277,25 +278,26 @@ fn spelled(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a sign is of a script that has no spaces between words.
+/// Whether a character belongs to a script without spaces between words.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..='\u{9fff}')
 }
 
+/// Returns the hashes sorted, without duplicates.
 fn distinct(mut hashes: Vec<u64>) -> Vec<u64> {
     hashes.sort_unstable();
     hashes.dedup();
     hashes
 }
 
-/// FNV-1a of a word, whatever the case of its ASCII letters. What is read can at most make itself be found.
+/// Returns the FNV-1a hash of a word, ignoring the case of ASCII letters. A collision only lets a claim pass.
 fn hash(word: &str) -> u64 {
     word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// The hash of two neighbouring words.
+/// Returns the hash of two neighbouring words.
 const fn pair(one: u64, next: u64) -> u64 {
     one.rotate_left(17).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ next
 }

@@ -29,7 +29,7 @@ pub struct Summary {
     pub tokens: u32,
     /// How many of the oldest units are not in the transcript, because they did not fit.
     pub left_out: usize,
-    /// How many lines of the answer are not in the text, because they claim what the transcript does not have.
+    /// The number of lines of the answer that were removed or shortened, because they claim what the transcript does not have.
     pub unfounded_lines: usize,
     /// The use of the model.
     pub usage: ModelUsage,
@@ -150,7 +150,7 @@ struct Summarizer<'a> {
     usage: ModelUsage,
     /// What the model read.
     read: Read,
-    /// Lines of its accepted answers that were left out.
+    /// The number of lines of its accepted answers that were removed or shortened.
     unfounded_lines: usize,
 }
 
@@ -188,7 +188,10 @@ impl Summarizer<'_> {
                 Ok(text) => {
                     let conversation = [&*transcript.text, question.so_far.unwrap_or_default()];
                     self.read = Read::of(&[&request.instructions], &conversation);
-                    return Ok((self.founded(&text?)?, transcript.left_out));
+                    let checked = self.read.check(&text?);
+                    let checked =
+                        checked.map_err(|why| Failure::Model(format!("no summary: {why}")))?;
+                    return Ok((self.accept(checked), transcript.left_out));
                 }
                 Err(ModelError::TooLong(fits)) => {
                     room = next_room(&transcript, self.tokens(&request), fits);
@@ -227,10 +230,7 @@ impl Summarizer<'_> {
         let tokens = self.conversation.count(&text);
         let is_shorter = |shorter: &Checked| self.conversation.count(&shorter.text) < tokens;
         let shorter = match shorter.filter(is_shorter) {
-            Some(shorter) => {
-                self.unfounded_lines += shorter.left_out;
-                shorter.text
-            }
+            Some(shorter) => self.accept(shorter),
             // The longer text is still a summary.
             None => text,
         };
@@ -251,12 +251,10 @@ impl Summarizer<'_> {
         Ok(answer::accepted(&completion))
     }
 
-    /// Returns what an account tells of what the model read.
-    fn founded(&mut self, account: &str) -> Result<String, Failure> {
-        let checked = self.read.check(account);
-        let checked = checked.map_err(|why| Failure::Model(format!("no summary: {why}")))?;
+    /// Counts the lines that were removed or shortened, and returns the text.
+    fn accept(&mut self, checked: Checked) -> String {
         self.unfounded_lines += checked.left_out;
-        Ok(checked.text)
+        checked.text
     }
 
     /// Returns the most tokens of an answer: at most half of the window, so that the request has room.

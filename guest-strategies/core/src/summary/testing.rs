@@ -13,8 +13,7 @@ pub fn with_answer(recording: Recording, text: &str) -> Recording {
     recording.model(ScriptedModel::answering(text))
 }
 
-/// Returns an account that says the same so many times, and each time of something else: one that only repeats itself is
-/// taken for none.
+/// Returns a summary that repeats a sentence `times` times, each time with another name: pure repetition is rejected.
 #[must_use]
 pub fn account(sentence: &str, times: usize) -> String {
     let letter = |number: usize| char::from(b'a' + (number % 26) as u8);
