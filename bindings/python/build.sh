@@ -4,6 +4,7 @@
 #   bindings/python/build.sh [FOLDER] [PROFILE]
 #
 # FOLDER: where the wheel goes (default: `target/wheels`). PROFILE: Cargo's (default: `dist`).
+# BALER_PROGRAM: the program, where it is built already (an absolute path). Else it is built here.
 set -euo pipefail
 cd "$(dirname "$0")"
 folder="${1:-../../target/wheels}"
@@ -15,8 +16,12 @@ if ! command -v maturin > /dev/null; then
 fi
 target="${CARGO_TARGET_DIR:-../../target}"
 case "$profile" in dev) built=debug ;; *) built="$profile" ;; esac
-cargo build --locked --profile "$profile" --manifest-path ../../Cargo.toml --package baler --bin baler
+program="${BALER_PROGRAM:-}"
+if [ -z "$program" ]; then
+  cargo build --locked --profile "$profile" --manifest-path ../../Cargo.toml --package baler --bin baler
+  program="$target/$built/baler"
+fi
 mkdir -p data/scripts
-cp "$target/$built/baler" data/scripts/baler
+cp "$program" data/scripts/baler
 strip data/scripts/baler 2> /dev/null || true
 maturin build --locked --profile "$profile" --out "$folder"
