@@ -351,13 +351,11 @@ pub(crate) async fn configured(
 }
 
 fn cannot_use(shown: &str, error: LoadError) -> Failure {
-    let is_ours = matches!(
-        error,
-        LoadError::CompilerNotStarted { .. }
-            | LoadError::NotACompiler { .. }
-            | LoadError::Host(_)
-            | LoadError::CompilerFailed { .. }
-    );
+    let is_ours = match &error {
+        LoadError::Host(_) => true,
+        LoadError::Compiler(error) => error.is_by_the_machine(),
+        _ => false,
+    };
     let hint = match error {
         LoadError::Empty
         | LoadError::NotWasm

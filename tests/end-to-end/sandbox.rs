@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use baler_host::{
     Budget, Compiler, FileError, Host, HostError, Limits, Request, Strategy,
+    child::ChildError,
     fault::Fault,
     receipt::AttemptResult,
     strategy::{CountedFaults, EngineLimits, LoadError},
@@ -59,7 +60,10 @@ async fn a_corrupt_cache_entry_is_compiled_again_and_never_run() {
             .expect("a host");
         let error = without.load("sliding-window", sliding_window()).await;
         assert!(
-            matches!(error, Err(LoadError::CompilerNotStarted { .. })),
+            matches!(
+                error,
+                Err(LoadError::Compiler(ChildError::NotStarted { .. }))
+            ),
             "{error:?}"
         );
         builder(&state)
@@ -118,7 +122,7 @@ async fn the_compiler_is_ended_by_its_own_limits() {
     assert!(
         matches!(
             error,
-            LoadError::CompilerDied { .. } | LoadError::DoesNotCompile { .. }
+            LoadError::Compiler(ChildError::OverLimits { .. }) | LoadError::DoesNotCompile { .. }
         ),
         "{error:?}"
     );
@@ -136,7 +140,8 @@ async fn program_that_is_no_compiler_is_reported_as_that() {
         .await
         .expect_err("not a compiler");
     assert_eq!(error.code(), "no-compiler");
-    assert!(error.to_string().contains("serve_as_compiler"), "{error}");
+    let told = baler_host::with_causes(&error);
+    assert!(told.contains("serve_as_compiler"), "{told}");
 }
 
 #[tokio::test]
@@ -150,7 +155,7 @@ async fn compiler_failure_is_not_reported_as_over_its_limits() {
     let error = host.load("x", sliding_window()).await;
     let error = error.expect_err("not a compiler");
     assert_eq!(error.code(), "compiler-failed");
-    let told = error.to_string();
+    let told = baler_host::with_causes(&error);
     assert!(told.contains("exit status: 1"), "{told}");
     assert!(!told.contains("2048 MiB"), "{told}");
 }

@@ -24,7 +24,7 @@ struct Tool {
     /// What it does, as a line of help says it.
     does: &'static str,
     /// The commands that run it, from the root of the checkout; the last one gets the arguments.
-    commands: &'static [&'static [&'static str]],
+    commands: &'static [&'static str],
 }
 
 const TOOLS: &[Tool] = &[
@@ -32,169 +32,92 @@ const TOOLS: &[Tool] = &[
         name: "public-api",
         takes: "[--bless]",
         does: "compares the public API of the libraries with docs/api, or writes it there",
-        commands: &[&[
-            "cargo",
-            "run",
-            "--locked",
-            "--quiet",
-            "--target-dir",
-            "target",
-            "--manifest-path",
-            "xtask/public-api/Cargo.toml",
-            "--",
-        ]],
+        commands: &[
+            "cargo run --locked --quiet --target-dir target --manifest-path xtask/public-api/Cargo.toml --",
+        ],
     },
     Tool {
         name: "every-cut",
         takes: "[FOLDER]",
         does: "compacts recorded conversations at every cut, and checks each result",
-        commands: &[&[
-            "cargo",
-            "run",
-            "--locked",
-            "--release",
-            "--package",
-            "baler-corpus",
-            "--bin",
-            "every-cut",
-            "--",
-        ]],
+        commands: &["cargo run --locked --release --package baler-corpus --bin every-cut --"],
     },
     Tool {
         name: "recorded",
         takes: "FOLDER",
         does: "validates recorded requests, and compares with how they were answered",
-        commands: &[&[
-            "cargo",
-            "run",
-            "--locked",
-            "--quiet",
-            "--package",
-            "baler-corpus",
-            "--bin",
-            "recorded",
-            "--",
-        ]],
+        commands: &["cargo run --locked --quiet --package baler-corpus --bin recorded --"],
     },
     Tool {
         name: "accounts",
         takes: "[FOLDER]",
         does: "checks recorded summaries as answers of a model: against their own conversations, and against others",
-        commands: &[&[
-            "cargo",
-            "run",
-            "--locked",
-            "--release",
-            "--package",
-            "baler-corpus",
-            "--bin",
-            "accounts",
-            "--",
-        ]],
+        commands: &["cargo run --locked --release --package baler-corpus --bin accounts --"],
     },
     Tool {
         name: "small-model",
         takes: "[CONVERSATION…]",
         does: "compacts with a small model that runs here (installs it: 15 minutes), and shows what is taken of its answers",
-        commands: &[&["python3", "xtask/small_model.py"]],
+        commands: &["python3 xtask/small_model.py"],
     },
     Tool {
         name: "fidelity",
         takes: "PLAIN.json AT-SUMMARIES.json [--before OLDER.json]",
         does: "writes the tables of docs/fidelity.md from what `baler eval --json` measured",
-        commands: &[&["python3", "xtask/fidelity.py"]],
+        commands: &["python3 xtask/fidelity.py"],
     },
     Tool {
         name: "weights",
         takes: "[--fit] EPISODES RECORDINGS",
         does: "measures what each weight of the digest does, or fits them",
-        commands: &[&[
-            "cargo",
-            "run",
-            "--locked",
-            "--release",
-            "--package",
-            "baler-weights",
-            "--features",
-            "fit",
-            "--",
-        ]],
+        commands: &["cargo run --locked --release --package baler-weights --features fit --"],
     },
     Tool {
         name: "terminal",
         takes: "--output FILE.svg -- COMMAND…",
         does: "draws what a command prints in a terminal, for the README",
-        commands: &[&["python3", "xtask/terminal.py"]],
+        commands: &["python3 xtask/terminal.py"],
     },
     Tool {
         name: "scaling",
         takes: "[FILTER…] [--all] [--markdown] [--list]",
         does: "measures how the host's work grows in every dimension of its input",
         commands: &[
-            &[
-                "cargo",
-                "build",
-                "--locked",
-                "--release",
-                "--package",
-                "baler",
-            ],
-            &tool("scaling"),
+            "cargo build --locked --release --package baler",
+            "cargo run --locked --release --package baler-tools --bin scaling --",
         ],
     },
     Tool {
         name: "smith",
         takes: "[GUESTS [SEED]]",
         does: "loads and calls guests of random code",
-        commands: &[&tool("smith")],
+        commands: &["cargo run --locked --release --package baler-tools --bin smith --"],
     },
     Tool {
         name: "soak",
         takes: "[CALLS [SECONDS]]",
         does: "calls strategies a million times, and watches memory and latency",
-        commands: &[&tool("soak")],
+        commands: &["cargo run --locked --release --package baler-tools --bin soak --"],
     },
     Tool {
         name: "load",
         takes: "",
         does: "measures the load that `baler serve` handles",
-        commands: &[&tool("load")],
+        commands: &["cargo run --locked --release --package baler-tools --bin load --"],
     },
     Tool {
         name: "bench",
         takes: "[FILTER]",
         does: "runs the benchmarks",
-        commands: &[&[
-            "cargo",
-            "bench",
-            "--locked",
-            "--package",
-            "baler-benches",
-            "--",
-        ]],
+        commands: &["cargo bench --locked --package baler-benches --"],
     },
     Tool {
         name: "peers",
         takes: "FOLDER",
         does: "compares with the compaction of other packages (Python)",
-        commands: &[&["benches/peers/run.sh"]],
+        commands: &["benches/peers/run.sh"],
     },
 ];
-
-/// The command that runs a program of `xtask/tools`.
-const fn tool(name: &'static str) -> [&'static str; 9] {
-    [
-        "cargo",
-        "run",
-        "--locked",
-        "--release",
-        "--package",
-        "baler-tools",
-        "--bin",
-        name,
-        "--",
-    ]
-}
 
 fn main() -> ExitCode {
     let mut arguments = env::args_os().skip(1);
@@ -225,11 +148,9 @@ fn help() -> String {
 fn run(tool: &Tool, arguments: &[OsString]) -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for (index, words) in tool.commands.iter().enumerate() {
-        let [program, rest @ ..] = words else {
-            continue;
-        };
+        let (program, rest) = words.split_once(' ').unwrap_or((words, ""));
         let mut command = Command::new(program);
-        command.args(rest).current_dir(&root);
+        command.args(rest.split_whitespace()).current_dir(&root);
         if index + 1 == tool.commands.len() {
             command.args(arguments);
         }

@@ -121,17 +121,21 @@ def test_a_callable_that_hangs_is_left_behind(body, host):
     assert attempts(result)[0] == ("slow", "timeout") and result.is_compacted
 
 
+#: A model's summary, which tells of the conversation: one that does not counts as no answer.
+SUMMARY = "The user wants the calculator fixed; src/lexer.rs was read. 终"
+
+
 def test_a_callable_that_is_a_model_writes_the_summary(body, state):
     asked = []
 
     def model(request: baler.ModelRequest) -> str:
         asked.append(request)
-        return "The agent fixed the parser. 终"
+        return SUMMARY
 
     host = baler.Host(state=state, model=model)
     result = baler.compact(body, strategy="summarize", host=host)
     assert asked and isinstance(asked[0].prompt, str) and asked[0].max_output_tokens > 0
-    assert result.is_compacted and "The agent fixed the parser. 终" in json.dumps(result.messages, ensure_ascii=False)
+    assert result.is_compacted and SUMMARY in json.dumps(result.messages, ensure_ascii=False)
     assert result.receipt["attempts"][0]["model"]["calls"] == len(asked)
 
 
@@ -163,7 +167,7 @@ def test_asynchronous_models_share_an_event_loop(body, state):
         async with lock:
             loops.add(asyncio.get_running_loop())
             await asyncio.sleep(0.01)
-        return "The agent fixed the parser."
+        return SUMMARY
 
     host = baler.Host(state=state, model=model)
     for _ in range(3):
@@ -183,7 +187,7 @@ def test_a_strategy_that_wants_a_model_needs_one(body, host, tmp_path):
         baler.compact(body, strategy="summarize", host=host)
     file = tmp_path / "theirs.wasm"
     file.write_bytes(wasm("summarize"))
-    asking = baler.Host(state=tmp_path / "state", model=lambda request: "A summary of all that was said.")
+    asking = baler.Host(state=tmp_path / "state", model=lambda request: SUMMARY)
     with pytest.raises(baler.StrategyError, match="may_ask_model=True"):
         baler.compact(body, strategy=file, host=asking)
     trusted = baler.Strategy.load(file, may_ask_model=True)

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::checks;
 use super::commands;
-use super::edits;
 use super::errors;
 use super::scan;
 use super::text;
@@ -565,13 +564,20 @@ fn outcome(output: &str) -> Option<String> {
     }
 }
 
+/// What the lines begin with before the first version of what an edit replaces, and behind the second one: in text of aider and
+/// arguments of Roo, and in arguments of Cline.
+const AROUND: [&str; 4] = ["<<<<<<", "------- SEARCH", ">>>>>>", "+++++++ REPLACE"];
+
+/// Whether a line stands before or behind the versions of what an edit replaces.
+fn is_marker(line: &str) -> bool {
+    AROUND.iter().any(|start| line.starts_with(start))
+}
+
 /// Returns what a tool answered, if that is short, says what was committed, or is a record with a status.
 fn answer_of(answer: &str) -> Option<String> {
     let answer = without_rules(answer);
     match answer.len() <= ANSWER {
-        true => {
-            (!answer.is_empty() && !edits::is_marker(answer)).then(|| text::line(answer, ANSWER))
-        }
+        true => (!answer.is_empty() && !is_marker(answer)).then(|| text::line(answer, ANSWER)),
         false => commit(answer).or_else(|| values::record(answer, ANSWER)),
     }
 }
@@ -584,7 +590,7 @@ fn effect_of(answer: &str) -> Option<String> {
         return Some(known);
     }
     let answer = without_rules(answer);
-    let is_said = answer.contains(char::is_alphanumeric) && !edits::is_marker(answer);
+    let is_said = answer.contains(char::is_alphanumeric) && !is_marker(answer);
     is_said.then(|| text::line(answer, EFFECT))
 }
 
@@ -654,17 +660,8 @@ fn error(output: &str) -> Option<String> {
 fn changed_names(texts: &[(&str, &str)], target: &str) -> Vec<String> {
     let mut found: Vec<(&str, usize)> = Vec::new();
     // The command of a tool with several commands says what was done and not to what.
-    let changed = edits::lines_of(texts);
-    let texts: Vec<&str> = match &changed {
-        // What stayed around an edit was not changed.
-        Some(changed) => vec![changed],
-        None => texts
-            .iter()
-            .filter(|(name, _)| !is_named(name, COMMANDS))
-            .map(|(_, text)| *text)
-            .collect(),
-    };
-    for name in texts.into_iter().flat_map(scan::names) {
+    let texts = texts.iter().filter(|(name, _)| !is_named(name, COMMANDS));
+    for name in texts.flat_map(|(_, text)| scan::names(text)) {
         if target.contains(name) || name.len() > 60 || name.contains(['(', ')', ',']) {
             continue;
         }
@@ -861,12 +858,6 @@ mod tests {
             ]
         );
         assert!(merged[2].1.worth() < merged[0].1.worth());
-    }
-
-    #[test]
-    fn names_of_an_edit_are_those_that_changed() {
-        let edit = r#"{"path": "a.rs", "old_string": "fn fill_lock() {\n  open_gate();\n}", "new_string": "fn fill_lock() {\n  shut_gate();\n}"}"#;
-        assert_eq!(line("edit", edit), "a.rs: edited (open_gate, shut_gate)");
     }
 
     #[test]

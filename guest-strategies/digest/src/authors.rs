@@ -11,7 +11,7 @@ use crate::part::Part;
 
 /// Returns the parts of a unit with only the user's own words in [`Part::User`]. What programs wrote follows
 /// as [`Part::Program`].
-pub(crate) fn separate_programs<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {
+pub(crate) fn separate_programs<'p>(parts: &'p [Part<'p>]) -> Vec<Part<'p>> {
     let mut told = Vec::with_capacity(parts.len());
     let texts = parts.iter().enumerate();
     let mut separator = Separator::among(texts.filter_map(|(index, part)| match part {
@@ -21,12 +21,12 @@ pub(crate) fn separate_programs<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {
     for (index, part) in parts.iter().enumerate() {
         let Part::User(text) = part else {
             separator.pass();
-            told.push(part.borrowed());
+            told.push(part.clone());
             continue;
         };
         let parted = separator.separate(index, text);
         if parted.programs.is_empty() {
-            told.push(part.borrowed());
+            told.push(part.clone());
             continue;
         }
         let mut own = parted.own;

@@ -29,7 +29,6 @@ mod checks;
 mod commands;
 mod costs;
 mod coverage;
-mod edits;
 mod errors;
 mod excerpt;
 mod facts;

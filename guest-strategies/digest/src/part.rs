@@ -61,40 +61,6 @@ impl Part<'_> {
             *text = Cow::Owned(masked);
         }
     }
-
-    /// Returns the same part with borrowed texts.
-    pub(crate) fn borrowed(&self) -> Part<'_> {
-        match self {
-            Self::User(text) => Part::User(Cow::Borrowed(text)),
-            Self::Program(text) => Part::Program(Cow::Borrowed(text)),
-            Self::Assistant { text, calls } => Part::Assistant {
-                text: Cow::Borrowed(text),
-                calls: *calls,
-            },
-            Self::Thinking(text) => Part::Thinking(Cow::Borrowed(text)),
-            Self::Call {
-                id,
-                name,
-                arguments,
-            } => Part::Call {
-                id: Cow::Borrowed(id),
-                name: Cow::Borrowed(name),
-                arguments: Cow::Borrowed(arguments),
-            },
-            Self::Output {
-                call_id,
-                name,
-                failed,
-                text,
-            } => Part::Output {
-                call_id: Cow::Borrowed(call_id),
-                name: Cow::Borrowed(name),
-                failed: *failed,
-                text: Cow::Borrowed(text),
-            },
-            Self::Summary(text) => Part::Summary(Cow::Borrowed(text)),
-        }
-    }
 }
 
 /// Whether an output is data in JSON, and not a text, wrapped in JSON or not.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
-use baler_eval::{Candidate, Goal, Mean, Score, Space, TuneOptions, Tuned, configs};
+use baler_eval::{Candidate, Goal, Interval, Score, Space, TuneOptions, Tuned, configs};
 use baler_host::conversation::tokenizers::Tokenizer;
 use baler_host::{Host, Pins};
 use clap::Args;
@@ -272,6 +272,6 @@ fn in_words(tuned: &Tuned, goal: Goal) -> String {
     text
 }
 
-fn interval(mean: &Mean) -> String {
+fn interval(mean: &Interval) -> String {
     format!("{:.3} ({:.3}–{:.3})", mean.mean, mean.low, mean.high)
 }

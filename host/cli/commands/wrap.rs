@@ -96,12 +96,7 @@ impl WrapCommand {
     }
 
     fn not_wrapped(&self, error: ChildError) -> Failure {
-        let is_ours = matches!(
-            error,
-            ChildError::EndedEarly { .. }
-                | ChildError::NotStarted { .. }
-                | ChildError::NotServed { .. }
-        );
+        let is_ours = error.is_by_the_machine();
         let module = self.module.display();
         let error = anyhow::Error::from(error).context(format!("cannot wrap `{module}`"));
         if is_ours {

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use baler_host::strategy::MetricValue;
 use maud::{Markup, html};
+use serde_json::Value;
 
-use super::bounded::{Members, Scalar, Text};
 use super::life::Named;
-use super::read::{Attempt, Component, Ended, Receipt, Run};
+use super::read::{Attempt, Ended, Receipt, Run};
 use super::reasons::meaning;
 use super::unit_chart;
 use super::words::{Px, Untrusted, label, quoted, reference, share};
@@ -26,7 +27,7 @@ pub(crate) fn section((id, file, run): Named<'_>) -> Markup {
             }
             (reasons(run))
             (attempts(&receipt.attempts))
-            @if let Some(cache) = &receipt.cache { h3 { "The provider’s cache" } p { (cache_effect(&cache.0)) "." } }
+            @if let Some(cache) = &receipt.cache { h3 { "The provider’s cache" } p { (cache_effect(cache)) "." } }
             (repairs(receipt))
             (retrieval(receipt, file))
             (measured(receipt))
@@ -86,11 +87,16 @@ fn sizes(receipt: &Receipt) -> Markup {
             u64::from(tokens.after),
             Some(tokens.budget),
         ),
-        ("bytes", receipt.bytes.before, receipt.bytes.after, None),
+        (
+            "bytes",
+            receipt.bytes.before as u64,
+            receipt.bytes.after as u64,
+            None,
+        ),
         (
             "messages",
-            receipt.messages.before,
-            receipt.messages.after,
+            receipt.messages.before as u64,
+            receipt.messages.after as u64,
             None,
         ),
     ];
@@ -111,11 +117,11 @@ fn sizes(receipt: &Receipt) -> Markup {
             }
         } }
         p {
-            "Of " (count(usize::try_from(units.before).unwrap_or(usize::MAX), "unit")) ": " (number(units.kept)) " kept, " (number(units.rewritten)) " rewritten, "
-            (number(units.removed)) " removed; " (number(units.inserted)) " inserted"
-            @if units.thinking_removed > 0 { "; " (number(units.thinking_removed)) " blocks of thinking removed from the remaining messages" }
-            @if units.texts_shortened > 0 { "; shortened " (count(usize::try_from(units.texts_shortened).unwrap_or(usize::MAX), "text")) " that must stay" }
-            @if units.pictures_left_out > 0 { "; left out " (count(usize::try_from(units.pictures_left_out).unwrap_or(usize::MAX), "picture")) " too large for the provider" }
+            "Of " (count(units.before, "unit")) ": " (number(units.kept as u64)) " kept, " (number(units.rewritten as u64)) " rewritten, "
+            (number(units.removed as u64)) " removed; " (number(units.inserted as u64)) " inserted"
+            @if units.thinking_removed > 0 { "; " (number(units.thinking_removed as u64)) " blocks of thinking removed from the remaining messages" }
+            @if units.texts_shortened > 0 { "; shortened " (count(units.texts_shortened, "text")) " that must stay" }
+            @if units.pictures_left_out > 0 { "; left out " (count(units.pictures_left_out, "picture")) " too large for the provider" }
             ". Budget " (number(tokens.budget)) " tokens; floor " (number(tokens.floor)) " (of which " (number(tokens.overhead)) " overhead: system prompt, tools and instructions)."
             @if tokens.after > tokens.budget { " " span class="changed" { "The result exceeds the budget." } }
         }
@@ -209,14 +215,14 @@ impl Ended {
 }
 
 /// Returns the code of a fault or failure, and its numbers.
-fn coded<const MOST: usize>(members: &Members<Scalar, MOST>, name: &str) -> String {
-    let code = match members.get(name) {
-        Some(Scalar::Text(code)) => code.as_str(),
-        _ => "",
-    };
-    let numbers = members.iter().filter_map(|(key, value)| match value {
-        Scalar::Whole(value) => Some(format!(", {} {}", key.replace('-', " "), number(*value))),
-        _ => None,
+fn coded(members: &BTreeMap<String, Value>, name: &str) -> String {
+    let code = members
+        .get(name)
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let numbers = members.iter().filter_map(|(key, value)| {
+        let value = number(value.as_u64()?);
+        Some(format!(", {} {value}", key.replace('-', " ")))
     });
     format!(": {code}{}", numbers.collect::<String>())
 }
@@ -249,7 +255,7 @@ fn row(attempt: &Attempt) -> Markup {
                 @if let Some(component) = &attempt.component {
                     div class="muted small" {
                         span title=(figures::shortened(&component.content_hash)) { (super::words::label(&component.content_hash, 20)) } ", " (figures::bytes(component.bytes)) ", " (Untrusted(&component.contract))
-                        @if !component.permissions.is_empty() { ", may reach: " (Untrusted(&permissions(component))) }
+                        @if !component.permissions.is_empty() { ", may reach: " (Untrusted(&component.permissions.join(", "))) }
                     }
                 }
             }
@@ -268,24 +274,19 @@ fn row(attempt: &Attempt) -> Markup {
                 @if let Some(cost) = model.cost { ", " (format!("{cost:.4}")) }
             } @else { "–" } }
             // Metrics that are texts are left out, because they may quote the conversation.
-            td class="small" { @for (index, metric) in attempt.metrics.iter().filter(|metric| !matches!(metric.value, Scalar::Text(_))).take(CODES).enumerate() {
+            td class="small" { @for (index, metric) in attempt.metrics.iter().filter(|metric| !matches!(metric.value, MetricValue::Text(_))).take(CODES).enumerate() {
                 @if index > 0 { ", " } (Untrusted(&metric.name)) " " (figure(&metric.value))
             } }
         }
     }
 }
 
-fn permissions(component: &Component) -> String {
-    let names: Vec<&str> = component.permissions.iter().map(Text::as_str).collect();
-    names.join(", ")
-}
-
-fn figure(value: &Scalar) -> String {
+fn figure(value: &MetricValue) -> String {
     match value {
-        Scalar::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
-        Scalar::Whole(of) => number(*of),
-        Scalar::Number(of) => format!("{of:.3}"),
-        Scalar::Text(_) | Scalar::Other => "?".to_owned(),
+        MetricValue::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+        MetricValue::Count(of) => number(*of),
+        MetricValue::Ratio(of) => format!("{of:.3}"),
+        MetricValue::Text(_) => "?".to_owned(),
     }
 }
 

@@ -109,7 +109,7 @@ fn table(runs: &[Named<'_>]) -> Markup {
                         td class="number" { (number(receipt.units.removed)) }
                         td class="number" { (number(receipt.units.inserted)) }
                         td class="number" { (receipt.attempts.iter().filter(|attempt| attempt.result.is_bad()).count()) }
-                        td class="number" { @match &receipt.cache { Some(cache) => (number(cache.0.tokens_thrown_away)), None => "–" } }
+                        td class="number" { @match &receipt.cache { Some(cache) => (number(cache.tokens_thrown_away)), None => "–" } }
                     }
                 }
             }

@@ -1,7 +1,6 @@
 //! Report pages, made of receipts and evaluations. A page is self-contained, runs no script and holds no text
 //! of a message. Every value on it may be untrusted; the markup escapes it.
 
-mod bounded;
 mod chart;
 mod unit_chart;
 mod compaction;

@@ -10,7 +10,7 @@ use crate::logs::{self, Log};
 use crate::marks::SecretKey;
 use crate::model::document::Document;
 use crate::model::format::Format;
-use crate::model::log::{LogError, LogFacts, LogKind};
+use crate::model::log::LogError;
 use crate::model::message::Message;
 use crate::model::read_error::ReadError;
 use crate::tokens::{Tokenizer, Tokenizers};
@@ -141,20 +141,13 @@ impl Reader {
     }
 
     /// Reads a document: a request body, its list of messages, or a session log of one of the programs
-    /// in [`LogKind`], which becomes the body of the session's next request.
+    /// in [`LogKind`](crate::session_logs::LogKind), which becomes the body of the session's next request.
     ///
     /// # Errors
     /// The document is not a conversation in a known format. One that breaks rules of its format is no error:
     /// see [`Conversation::violations`].
     pub fn read(&self, document: impl Into<Arc<str>>) -> Result<Conversation, ReadError> {
-        let document = document.into();
-        match self.read_log(&document, None) {
-            Some(log) => {
-                drop(document);
-                self.read_of_log(log?, ReadOptions::default())
-            }
-            None => self.read_no_log(document, ReadOptions::default()),
-        }
+        self.read_text(document.into(), ReadOptions::default())
     }
 
     /// Reads a document from bytes.
@@ -178,7 +171,15 @@ impl Reader {
             Ok(document) => document,
             Err(error) => return self.read_damaged(error, options),
         };
-        match self.read_log(&document, options.deadline) {
+        self.read_text(document, options)
+    }
+
+    fn read_text(
+        &self,
+        document: impl AsRef<str> + Into<Arc<str>>,
+        options: ReadOptions<'_>,
+    ) -> Result<Conversation, ReadError> {
+        match self.read_log(document.as_ref(), options.deadline) {
             Some(log) => {
                 drop(document);
                 self.read_of_log(log?, options)
@@ -237,32 +238,13 @@ impl Reader {
         ))
     }
 
-    fn read_of_log(&self, log: Log, options: ReadOptions<'_>) -> Result<Conversation, ReadError> {
-        let Log {
-            kind,
-            format,
-            document,
-            model,
-            reported,
-            summaries,
-            late,
-            facts,
-        } = log;
-        let reported = reported.map(|(tokens, messages)| Reported {
-            tokens,
-            messages,
-            by_log: true,
-        });
-        let source = Source {
-            kind,
-            facts,
-            format,
-            model: model.unwrap_or_default(),
-            reported,
-            summaries,
-            late,
-        };
-        self.read_body(document.into(), Some(source), options)
+    fn read_of_log(
+        &self,
+        mut log: Log,
+        options: ReadOptions<'_>,
+    ) -> Result<Conversation, ReadError> {
+        let document = std::mem::take(&mut log.document);
+        self.read_body(document.into(), Some(log), options)
     }
 
     /// Reads a request body in the given format.
@@ -284,7 +266,7 @@ impl Reader {
     fn read_body(
         &self,
         document: Arc<str>,
-        source: Option<Source>,
+        log: Option<Log>,
         options: ReadOptions<'_>,
     ) -> Result<Conversation, ReadError> {
         let used = options.used.map(|tokens| Reported {
@@ -292,25 +274,35 @@ impl Reader {
             messages: usize::MAX,
             by_log: false,
         });
-        let model = source.as_ref().map(|source| source.model.as_str());
+        let by_log = log.as_ref().and_then(|log| {
+            let (tokens, messages) = log.reported?;
+            Some(Reported {
+                tokens,
+                messages,
+                by_log: true,
+            })
+        });
+        let model = log.as_ref().map(|log| log.model.as_deref());
         let conversation = BodyReader {
-            format: source
+            format: log
                 .as_ref()
-                .map(|source| source.format)
+                .map(|log| log.format)
                 .or(options.format)
                 .or(self.format),
-            tokenizer: &|named| self.tokenizer_for(model.unwrap_or(named)),
+            tokenizer: &|named| {
+                self.tokenizer_for(model.map_or(named, |model| model.unwrap_or_default()))
+            },
             key: &self.key,
-            reported: used.or(source.as_ref().and_then(|source| source.reported)),
+            reported: used.or(by_log),
             progress: options.progress,
             deadline: options.deadline,
         }
         .read(document)?;
-        Ok(match source {
-            Some(source) => conversation
-                .with_recorded_summaries(&source.summaries)
-                .with_late_results(&source.late)
-                .of_log(source.kind, source.facts),
+        Ok(match log {
+            Some(log) => conversation
+                .with_recorded_summaries(&log.summaries)
+                .with_late_results(&log.late)
+                .of_log(log.kind, log.facts),
             None => conversation.with_recorded_summaries(options.recorded_summaries),
         })
     }
@@ -347,15 +339,4 @@ fn with_broken_lines(bytes: &[u8]) -> String {
         }
     }
     text
-}
-
-/// The facts of a log other than its messages.
-struct Source {
-    kind: LogKind,
-    facts: LogFacts,
-    format: Format,
-    model: String,
-    reported: Option<Reported>,
-    summaries: Vec<usize>,
-    late: Vec<usize>,
 }

@@ -76,11 +76,33 @@ pub enum ChildError {
         source: io::Error,
     },
     /// The program that was started does not serve the task.
-    #[error("the program `{}` does not serve the task: call `serve` at the beginning of its `main`", program.display())]
+    #[error("the program `{}` does not serve the task: call `ChildTask::serve` (for the compiler `serve_as_compiler`) at the beginning of its `main`", program.display())]
     NotServed {
         /// Path of the program.
         program: PathBuf,
     },
+}
+
+impl ChildError {
+    /// Returns a short, stable name of the error.
+    pub(crate) const fn code(&self) -> &'static str {
+        match self {
+            Self::Refused { .. } => "refused",
+            Self::TooLong { .. } => "compiles-too-long",
+            Self::OverLimits { .. } => "compiler-died",
+            Self::EndedEarly { .. } => "compiler-failed",
+            Self::NotStarted { .. } | Self::NotServed { .. } => "no-compiler",
+        }
+    }
+
+    /// Decides whether the machine or its settings are the cause, and not the input.
+    #[must_use]
+    pub const fn is_by_the_machine(&self) -> bool {
+        matches!(
+            self,
+            Self::EndedEarly { .. } | Self::NotStarted { .. } | Self::NotServed { .. }
+        )
+    }
 }
 
 /// Exit code of a child that refused its input.

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Failure of a strategy that broke a limit or a rule.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(
     tag = "fault",
     rename_all = "kebab-case",
@@ -20,21 +20,25 @@ use serde::Serialize;
 #[non_exhaustive]
 pub enum Fault {
     /// The component executed a trap.
+    #[error("it trapped: {trap}")]
     Trap {
         /// Kind of trap.
         trap: Trap,
     },
     /// The component used up its fuel.
+    #[error("it used up its fuel: the limit is {limit}")]
     OutOfFuel {
         /// Limit in units of fuel, about one for each instruction.
         limit: u64,
     },
     /// The call exceeded its time limit. Waiting for the host counts.
+    #[error("it exceeded its time limit of {limit_ms} ms")]
     Timeout {
         /// Limit in milliseconds.
         limit_ms: u64,
     },
     /// The component requested more memory than the limit for all its memories together.
+    #[error("it requested {wanted} bytes of memory; the limit is {limit}")]
     Memory {
         /// Limit in bytes.
         limit: u64,
@@ -42,6 +46,7 @@ pub enum Fault {
         wanted: u64,
     },
     /// The component requested more table elements than the limit.
+    #[error("it requested {wanted} table elements; the limit is {limit}")]
     Table {
         /// Limit in elements of all tables together.
         limit: u64,
@@ -49,11 +54,13 @@ pub enum Fault {
         wanted: u64,
     },
     /// The component overflowed its stack.
+    #[error("it overflowed its stack; the limit is {limit} bytes")]
     Stack {
         /// Limit in bytes.
         limit: u64,
     },
     /// The strategy passed more data to the host than the limit, or called the host too often.
+    #[error("it exceeded its limit of {limit} {what}")]
     OutputTooLarge {
         /// Quantity that is over the limit.
         what: Quantity,
@@ -62,10 +69,13 @@ pub enum Fault {
     },
     /// The strategy passed values that cannot be decoded, such as text that is not UTF-8 or lies outside of
     /// its memory, or a variant case that does not exist.
+    #[error("it passed values that cannot be decoded")]
     OutputMalformed,
     /// The plan breaks a rule of the contract.
+    #[error("its plan is invalid: {0}")]
     InvalidPlan(PlanFault),
     /// The result is over the budget, although a smaller result is possible.
+    #[error("its result has {result} {what}; the limit is {limit}")]
     OverBudget {
         /// Quantity that is over the limit.
         what: Quantity,
@@ -75,6 +85,9 @@ pub enum Fault {
         limit: u64,
     },
     /// The result is not smaller than the conversation.
+    #[error(
+        "its result is not smaller than the conversation: {before} tokens before, {after} after"
+    )]
     NoProgress {
         /// Tokens of the conversation.
         before: u32,
@@ -82,17 +95,20 @@ pub enum Fault {
         after: u32,
     },
     /// The result breaks a rule of the wire format.
+    #[error("its result breaks a rule of the wire format: {rule}")]
     InvalidResult {
         /// First broken rule.
         rule: baler_conversation::rules::Rule,
     },
     /// The strategy answered the same question in another way when it was asked again
     /// ([`Request::verify`](crate::Request::verify)).
+    #[error("it answered the same question twice, {what}")]
     NotDeterministic {
         /// What differs.
         what: Difference,
     },
     /// A remote strategy did not answer.
+    #[error("its server did not return a result: {problem}")]
     Remote {
         /// Reason.
         problem: RemoteProblem,
@@ -100,66 +116,87 @@ pub enum Fault {
 }
 
 /// In what two answers of a strategy to the same question differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Difference {
     /// The plan, the reason or the metrics.
+    #[error("with another plan, reason or metric")]
     Answer,
     /// The log.
+    #[error("with another log")]
     Log,
     /// The fuel.
+    #[error("with another use of fuel")]
     Fuel,
 }
 
 /// Kinds of WebAssembly traps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Trap {
     /// `unreachable` instruction, which also ends a panic.
+    #[error("unreachable code or a panic")]
     Unreachable,
     /// Memory access out of bounds, or not aligned.
+    #[error("memory access out of bounds")]
     MemoryOutOfBounds,
     /// Table access out of bounds, or an indirect call of a null entry or of a function with another
     /// signature.
+    #[error("invalid table access or indirect call")]
     Table,
     /// Division by zero, or an overflow of an integer division or conversion.
+    #[error("division by zero or overflow")]
     Arithmetic,
     /// Entering or leaving the component in a way that the component model forbids.
+    #[error("a rule of the component model was broken")]
     ComponentModel,
     /// End of the program, as by `exit`.
+    #[error("the strategy ended its program")]
     Exit,
     /// Any other trap.
+    #[error("another trap")]
     Other,
 }
 
 /// Quantity that a limit bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Quantity {
     /// Bytes that one call passes to the host.
+    #[error("bytes passed to the host in one call")]
     LiftedBytes,
     /// Bytes of all inserted and replacement texts of a plan.
+    #[error("bytes of inserted text")]
     InsertedBytes,
     /// Pieces of a plan.
+    #[error("pieces in a plan")]
     Pieces,
     /// Edits of a plan.
+    #[error("edits in a plan")]
     Edits,
     /// Runs of all excerpts of a plan together.
+    #[error("runs of excerpts in a plan")]
     Runs,
     /// Reasons and metrics of a report.
+    #[error("reasons and metrics")]
     Annotations,
     /// Calls of host functions.
+    #[error("host calls")]
     HostCalls,
     /// Handles of resources that the host holds for the strategy.
+    #[error("handles of resources")]
     Handles,
     /// Tokens of a result.
+    #[error("tokens")]
     Tokens,
     /// Bytes of a result.
+    #[error("bytes")]
     Bytes,
     /// Media parts of a result, such as pictures and documents.
+    #[error("pictures and documents")]
     Media,
 }
 
@@ -184,95 +221,107 @@ pub struct PlanFault {
 }
 
 /// Rules that every plan must obey.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum PlanRule {
     /// A plan has at least one piece.
+    #[error("it has no pieces")]
     Empty,
     /// A span has at least one unit.
+    #[error("a span is empty")]
     EmptySpan,
     /// Spans and rewrites name existing units.
+    #[error("it names a unit that does not exist")]
     OutOfRange,
     /// Units keep their order, and no unit occurs twice.
+    #[error("a unit is out of order or occurs twice")]
     OutOfOrder,
     /// No protected unit is removed, such as instructions, pinned, pending, live and unseen units and the
     /// newest user message.
+    #[error("it removes a protected unit")]
     DropsProtected,
     /// An edit names an existing part.
+    #[error("it edits a part that does not exist")]
     EditOutOfRange,
     /// The edits of a unit are in order, and no part is edited twice.
+    #[error("edits are out of order or repeated")]
     EditOutOfOrder,
     /// Only parts that the policy allows are edited, and no text or media of a message with signed or
     /// encrypted parts.
+    #[error("it edits a part that must not be changed")]
     EditNotAllowed,
     /// No edit removes a tool call or a tool output.
+    #[error("an edit removes a tool call or a tool output")]
     EditRemovesCall,
     /// A rewritten part has fewer tokens than before, its mark included. An excerpt that saves nothing changes
     /// nothing instead.
+    #[error("the new text of a part, in its mark, does not have fewer tokens than the old one")]
     EditGrows,
     /// A run of an excerpt lies in the text of its part, and begins and ends between characters.
+    #[error("a run of an excerpt is outside of its text or splits a character")]
     ExcerptOutOfRange,
     /// The runs of an excerpt are in order and do not overlap.
+    #[error("the runs of an excerpt are out of order or overlap")]
     ExcerptOutOfOrder,
     /// A run of an excerpt has at least 16 bytes.
+    #[error("a run of an excerpt has fewer than 16 bytes")]
     ExcerptTooShort,
     /// Inserted text has a role that the policy and the format allow.
+    #[error("inserted text has a role that is not allowed")]
     RoleNotAllowed,
     /// Inserted text that joins a message joins a kept user message or instructions of the same role.
+    #[error("inserted text joins no kept message of its role")]
     JoinsNothing,
     /// Inserted text is not empty.
+    #[error("it inserts an empty text")]
     EmptyInsertion,
     /// Nothing is inserted before a message that the provider accepts only at the beginning.
+    #[error(
+        "it inserts a text before a signed compaction, which the provider accepts only at the beginning"
+    )]
     PrecedesFirst,
     /// A reason names existing units.
+    #[error("a reason names units that do not exist")]
     ReasonOutOfRange,
 }
 
 /// Failure that a strategy itself reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "declared", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum DeclaredFailure {
     /// The strategy rejects its config.
+    #[error("the strategy reports that its config is invalid")]
     BadConfig,
     /// The strategy got no usable answer from a model.
+    #[error("the strategy reports that it got no usable answer from a model")]
     Model,
     /// Any other failure.
+    #[error("the strategy reports a failure")]
     Other,
 }
 
 /// Reason why a remote strategy did not answer, in receipts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum RemoteProblem {
     /// The server could not be reached.
+    #[error("it could not be reached")]
     Unreachable,
     /// No connection was established in time.
+    #[error("no connection was established in time")]
     ConnectTimeout,
     /// The host had no file descriptor, port or memory for a connection.
+    #[error("this process had no file descriptor, port or memory left for a connection")]
     NoRoom,
     /// The connection broke before the answer was complete.
+    #[error("the connection broke before the answer was complete")]
     Connection,
     /// The server refused the request with this HTTP status.
+    #[error("it refused the request with HTTP status {0}")]
     Status(u16),
-}
-
-impl std::error::Error for RemoteProblem {}
-
-impl fmt::Display for RemoteProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreachable => f.write_str("it could not be reached"),
-            Self::ConnectTimeout => f.write_str("no connection was established in time"),
-            Self::NoRoom => f.write_str(
-                "this process had no file descriptor, port or memory left for a connection",
-            ),
-            Self::Connection => f.write_str("the connection broke before the answer was complete"),
-            Self::Status(status) => write!(f, "it refused the request with HTTP status {status}"),
-        }
-    }
 }
 
 impl Fault {
@@ -342,128 +391,9 @@ impl Fault {
     }
 }
 
-impl std::error::Error for Fault {}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Trap { trap } => write!(f, "it trapped: {}", trap.description()),
-            Self::OutOfFuel { limit } => write!(f, "it used up its fuel: the limit is {limit}"),
-            Self::Timeout { limit_ms } => write!(f, "it exceeded its time limit of {limit_ms} ms"),
-            Self::Memory { limit, wanted } => {
-                write!(
-                    f,
-                    "it requested {wanted} bytes of memory; the limit is {limit}"
-                )
-            }
-            Self::Table { limit, wanted } => {
-                write!(
-                    f,
-                    "it requested {wanted} table elements; the limit is {limit}"
-                )
-            }
-            Self::Stack { limit } => {
-                write!(f, "it overflowed its stack; the limit is {limit} bytes")
-            }
-            Self::OutputTooLarge { what, limit } => {
-                write!(f, "it exceeded its limit of {limit} {}", what.description())
-            }
-            Self::OutputMalformed => f.write_str("it passed values that cannot be decoded"),
-            Self::InvalidPlan(fault) => write!(f, "its plan is invalid: {fault}"),
-            Self::OverBudget {
-                what,
-                result,
-                limit,
-            } => {
-                write!(
-                    f,
-                    "its result has {result} {}; the limit is {limit}",
-                    what.description()
-                )
-            }
-            Self::NoProgress { before, after } => {
-                write!(
-                    f,
-                    "its result is not smaller than the conversation: {before} tokens before, {after} after"
-                )
-            }
-            Self::InvalidResult { rule } => {
-                write!(f, "its result breaks a rule of the wire format: {rule}")
-            }
-            Self::NotDeterministic { what } => {
-                let what = match what {
-                    Difference::Answer => "with another plan, reason or metric",
-                    Difference::Log => "with another log",
-                    Difference::Fuel => "with another use of fuel",
-                };
-                write!(f, "it answered the same question twice, {what}")
-            }
-            Self::Remote { problem } => write!(f, "its server did not return a result: {problem}"),
-        }
-    }
-}
-
-impl Trap {
-    const fn description(self) -> &'static str {
-        match self {
-            Self::Unreachable => "unreachable code or a panic",
-            Self::MemoryOutOfBounds => "memory access out of bounds",
-            Self::Table => "invalid table access or indirect call",
-            Self::Arithmetic => "division by zero or overflow",
-            Self::ComponentModel => "a rule of the component model was broken",
-            Self::Exit => "the strategy ended its program",
-            Self::Other => "another trap",
-        }
-    }
-}
-
-impl Quantity {
-    const fn description(self) -> &'static str {
-        match self {
-            Self::LiftedBytes => "bytes passed to the host in one call",
-            Self::InsertedBytes => "bytes of inserted text",
-            Self::Pieces => "pieces in a plan",
-            Self::Edits => "edits in a plan",
-            Self::Runs => "runs of excerpts in a plan",
-            Self::Annotations => "reasons and metrics",
-            Self::HostCalls => "host calls",
-            Self::Handles => "handles of resources",
-            Self::Tokens => "tokens",
-            Self::Bytes => "bytes",
-            Self::Media => "pictures and documents",
-        }
-    }
-}
-
 impl fmt::Display for PlanFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rule = match self.rule {
-            PlanRule::Empty => "it has no pieces",
-            PlanRule::EmptySpan => "a span is empty",
-            PlanRule::OutOfRange => "it names a unit that does not exist",
-            PlanRule::OutOfOrder => "a unit is out of order or occurs twice",
-            PlanRule::DropsProtected => "it removes a protected unit",
-            PlanRule::EditOutOfRange => "it edits a part that does not exist",
-            PlanRule::EditOutOfOrder => "edits are out of order or repeated",
-            PlanRule::EditNotAllowed => "it edits a part that must not be changed",
-            PlanRule::EditRemovesCall => "an edit removes a tool call or a tool output",
-            PlanRule::EditGrows => {
-                "the new text of a part, in its mark, does not have fewer tokens than the old one"
-            }
-            PlanRule::ExcerptOutOfRange => {
-                "a run of an excerpt is outside of its text or splits a character"
-            }
-            PlanRule::ExcerptOutOfOrder => "the runs of an excerpt are out of order or overlap",
-            PlanRule::ExcerptTooShort => "a run of an excerpt has fewer than 16 bytes",
-            PlanRule::RoleNotAllowed => "inserted text has a role that is not allowed",
-            PlanRule::JoinsNothing => "inserted text joins no kept message of its role",
-            PlanRule::EmptyInsertion => "it inserts an empty text",
-            PlanRule::PrecedesFirst => {
-                "it inserts a text before a signed compaction, which the provider accepts only at the beginning"
-            }
-            PlanRule::ReasonOutOfRange => "a reason names units that do not exist",
-        };
-        f.write_str(rule)?;
+        write!(f, "{}", self.rule)?;
         let places = [
             ("piece", self.piece),
             ("unit", self.unit),
@@ -478,17 +408,5 @@ impl fmt::Display for PlanFault {
             write!(f, " ({})", places.join(", "))?;
         }
         Ok(())
-    }
-}
-
-impl std::error::Error for DeclaredFailure {}
-
-impl fmt::Display for DeclaredFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::BadConfig => "the strategy reports that its config is invalid",
-            Self::Model => "the strategy reports that it got no usable answer from a model",
-            Self::Other => "the strategy reports a failure",
-        })
     }
 }

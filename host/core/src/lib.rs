@@ -195,6 +195,7 @@ pub mod fault;
 mod gate;
 mod host;
 mod limits;
+#[cfg(feature = "metrics")]
 mod metrics;
 pub mod model;
 mod native;

@@ -313,7 +313,7 @@ pub enum Verification {
 }
 
 /// The resources that a strategy's attempt used.
-#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Usage {
@@ -353,7 +353,7 @@ pub struct LogLine {
 }
 
 /// Sizes in tokens, overhead included.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Tokens {
@@ -388,7 +388,7 @@ pub struct CacheEffect {
 }
 
 /// A size before and after.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 pub struct BeforeAfter {
     /// The size before the compaction.
     pub before: usize,
@@ -397,7 +397,7 @@ pub struct BeforeAfter {
 }
 
 /// Number of units by outcome, and of other changes.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Units {
@@ -435,7 +435,7 @@ pub struct UserWords {
 }
 
 /// A strategy's reason for a run of units, as a code.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct ReasonCode {
@@ -448,7 +448,7 @@ pub struct ReasonCode {
 }
 
 /// A unit in the archive.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Archived {
@@ -459,7 +459,7 @@ pub struct Archived {
 }
 
 /// A message that a repair changed or removed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Original {

@@ -1,7 +1,7 @@
 //! What strategies report, besides plans.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::plan::Plan;
 
@@ -31,7 +31,8 @@ pub enum Decision {
 }
 
 /// A strategy's own metric.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Metric {
     /// The name of the metric.

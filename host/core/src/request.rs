@@ -9,7 +9,8 @@ use baler_conversation::provider::Binding;
 use baler_conversation::{Conversation, Deadline, Format, Role};
 
 /// Reason for a compaction. It is part of the situation that strategies see, and of the receipt.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Trigger {
     /// The conversation crossed a threshold of the calling program.

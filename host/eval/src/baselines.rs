@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::cases::Case;
 use crate::message::{Message, Part, PartKind, Role};
+use crate::statistics::Random;
 
 /// The name in tables of summaries that a program wrote itself.
 pub(crate) const RECORDED: &str = "recorded";
@@ -68,12 +69,9 @@ impl Baseline {
             Self::Random => {
                 let mut order = own;
                 // Shuffle with a fixed sequence.
-                let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ case.size as u64;
+                let mut random = Random(0x9e37_79b9_7f4a_7c15_u64 ^ case.size as u64);
                 for place in (1..order.len()).rev() {
-                    state ^= state << 13;
-                    state ^= state >> 7;
-                    state ^= state << 17;
-                    order.swap(place, (state % (place as u64 + 1)) as usize);
+                    order.swap(place, random.below(place + 1));
                 }
                 rooms_of_last(order.iter().map(sized), room)
             }

@@ -51,5 +51,6 @@ pub use names::NameKind;
 pub use options::Options;
 pub use reader::{OpenSheet, ReaderFolder, ReaderOptions, ReaderScore};
 pub use run::{ConversationResult, Evaluation, ResumedRun, Row, SkipReason};
+pub use statistics::Interval;
 pub use table::{json, markdown};
-pub use tune::{Candidate, Goal, Mean, Score, Scored, Space, TuneOptions, Tuned, configs, tune};
+pub use tune::{Candidate, Goal, Score, Scored, Space, TuneOptions, Tuned, configs, tune};

@@ -12,28 +12,39 @@ const DRAWS: usize = 1_000;
 
 /// A mean over conversations with its 95 % bootstrap interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(crate) struct Interval {
+pub struct Interval {
     /// The mean.
-    pub(crate) mean: f64,
+    pub mean: f64,
     /// The lower bound of the interval.
-    pub(crate) low: f64,
+    pub low: f64,
     /// The upper bound of the interval.
-    pub(crate) high: f64,
+    pub high: f64,
     /// The number of conversations.
-    pub(crate) conversations: usize,
+    pub conversations: usize,
 }
 
 impl Interval {
     /// Returns the mean of values of which each is of one conversation. All are 0 without values.
     pub(crate) fn of(values: &[f64]) -> Self {
+        Self::of_sets(&[values.to_vec()])
+    }
+
+    /// Returns the mean over sets, which have equal weight, of such means.
+    fn of_sets(sets: &[Vec<f64>]) -> Self {
+        let of = |draw: &mut dyn FnMut(&[f64]) -> f64| {
+            let means: Vec<f64> = sets.iter().map(|values| draw(values)).collect();
+            mean(&means)
+        };
         let mut random = Random(0x2545_f491_4f6c_dd1d);
-        let mut draws: Vec<f64> = (0..DRAWS).map(|_| drawn(values, &mut random)).collect();
+        let mut draws: Vec<f64> = (0..DRAWS)
+            .map(|_| of(&mut |values| drawn(values, &mut random)))
+            .collect();
         draws.sort_by(f64::total_cmp);
         Self {
-            mean: mean(values),
+            mean: of(&mut mean),
             low: draws[DRAWS / 40],
             high: draws[DRAWS - DRAWS / 40 - 1],
-            conversations: values.len(),
+            conversations: sets.iter().map(Vec::len).sum(),
         }
     }
 }
@@ -165,24 +176,8 @@ impl<'a> Summary<'a> {
                 by_set.entry(&result.set).or_default().push(mean(&values));
             }
         }
-        if by_set.is_empty() {
-            return None;
-        }
-        let of_sets = |draw: &mut dyn FnMut(&[f64]) -> f64| {
-            let means: Vec<f64> = by_set.values().map(|values| draw(values)).collect();
-            mean(&means)
-        };
-        let mut random = Random(0x2545_f491_4f6c_dd1d);
-        let mut draws: Vec<f64> = (0..DRAWS)
-            .map(|_| of_sets(&mut |values| drawn(values, &mut random)))
-            .collect();
-        draws.sort_by(f64::total_cmp);
-        Some(Interval {
-            mean: of_sets(&mut mean),
-            low: draws[DRAWS / 40],
-            high: draws[DRAWS - DRAWS / 40 - 1],
-            conversations: by_set.values().map(Vec::len).sum(),
-        })
+        let sets: Vec<Vec<f64>> = by_set.into_values().collect();
+        (!sets.is_empty()).then(|| Interval::of_sets(&sets))
     }
 }
 
@@ -199,10 +194,10 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// Pseudo-random numbers, the same in each run.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -57,8 +57,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, ensure};
+use clap::Parser as _;
 
-use arguments::{Arguments, Wanted};
+use arguments::Arguments;
 use case::Line;
 use fit::Fit;
 use summary::Told;
@@ -68,23 +69,20 @@ use watch::Ran;
 const AGAIN: f64 = 4.0;
 
 fn main() -> anyhow::Result<ExitCode> {
-    let arguments = Arguments::read()?;
+    let arguments = Arguments::parse();
     let lines = case::lines();
     let wants = |line: &&Line| arguments.wants(&line.label(), line.is_chosen());
-    match &arguments.wanted {
-        Wanted::Measurement { line, state } => {
-            let line = lines.get(*line).context("there is no such line")?;
-            measure::run(line, &arguments, state)?;
-            Ok(ExitCode::SUCCESS)
+    if let (Some(line), Some(state)) = (arguments.line, &arguments.state) {
+        let line = lines.get(line).context("there is no such line")?;
+        measure::run(line, &arguments, state)?;
+    } else if arguments.list {
+        for line in lines.iter().filter(wants) {
+            println!("{}", line.label());
         }
-        Wanted::List => {
-            for line in lines.iter().filter(wants) {
-                println!("{}", line.label());
-            }
-            Ok(ExitCode::SUCCESS)
-        }
-        Wanted::Table => table(&lines, &arguments),
+    } else {
+        return table(&lines, &arguments);
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Measures the lines that were asked for, tells what they come to, and names those that grow too
@@ -98,20 +96,18 @@ fn table(lines: &[Line], arguments: &Arguments) -> anyhow::Result<ExitCode> {
         !wanted.is_empty(),
         "no line is called that; `--list --all` names them"
     );
-    let sizes: String = arguments
-        .sizes
-        .iter()
-        .map(|size| format!("{size:>9}"))
-        .collect();
-    let columns = format!("{:<74}{sizes}      MB   all   top", "seconds at");
+    let sizes = arguments.sizes();
+    let columns = sizes.iter().map(|size| format!("{size:>9}"));
+    let columns: String = columns.collect();
+    let columns = format!("{:<74}{columns}      MB   all   top", "seconds at");
     tell(arguments, &columns);
     let mut measured = measured(lines, &wanted, arguments, state.path())?;
     // Alone, since what ran beside them may have held them up.
     for (index, ran) in &mut measured {
         if ran.is_over() && ran.stopped.is_none() {
-            let enough = arguments.enough * AGAIN;
+            let enough = arguments.enough() * AGAIN;
             ran.merge(watch::run(*index, arguments, enough, state.path())?);
-            let rest = shown(ran, &arguments.sizes);
+            let rest = shown(ran, &sizes);
             tell(
                 arguments,
                 &format!("{:<74}{rest}  AGAIN", lines[*index].label()),
@@ -123,7 +119,7 @@ fn table(lines: &[Line], arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .map(|(index, ran)| Told::of(&lines[*index], ran))
         .collect();
     tell(arguments, &format!("\n{}", summary::text(&told)));
-    if arguments.is_markdown {
+    if arguments.markdown {
         print!("{}", summary::markdown(&told));
     }
     let over: Vec<&(usize, Ran)> = measured.iter().filter(|(_, ran)| ran.is_over()).collect();
@@ -141,7 +137,7 @@ fn table(lines: &[Line], arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 /// What is for people stays out of the table for a document.
 fn tell(arguments: &Arguments, text: &str) {
-    if arguments.is_markdown {
+    if arguments.markdown {
         eprintln!("{text}");
     } else {
         println!("{text}");
@@ -159,8 +155,8 @@ fn measured(
     let all = Mutex::new(Vec::with_capacity(wanted.len()));
     let work = || -> anyhow::Result<()> {
         while let Some(&index) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let ran = watch::run(index, arguments, arguments.enough, state)?;
-            let rest = shown(&ran, &arguments.sizes);
+            let ran = watch::run(index, arguments, arguments.enough(), state)?;
+            let rest = shown(&ran, &arguments.sizes());
             let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
             tell(arguments, &format!("{:<74}{rest}", lines[index].label()));
             all.push((index, ran));
@@ -168,7 +164,7 @@ fn measured(
         Ok(())
     };
     std::thread::scope(|scope| -> anyhow::Result<()> {
-        let jobs: Vec<_> = (0..arguments.jobs).map(|_| scope.spawn(work)).collect();
+        let jobs: Vec<_> = (0..arguments.jobs()).map(|_| scope.spawn(work)).collect();
         for job in jobs {
             match job.join() {
                 Ok(done) => done?,

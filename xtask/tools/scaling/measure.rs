@@ -17,7 +17,7 @@ const PATIENCE: f64 = 4.0;
 pub(crate) fn run(line: &Line, arguments: &Arguments, state: &Path) -> anyhow::Result<()> {
     let bench = Bench::new(line.stage, state)?;
     let mut ends: Vec<String> = Vec::new();
-    for size in &arguments.sizes {
+    for size in &arguments.sizes() {
         println!("begin {size}");
         let start = Instant::now();
         let input = line.input(*size);
@@ -32,7 +32,7 @@ pub(crate) fn run(line: &Line, arguments: &Arguments, state: &Path) -> anyhow::R
             .iter()
             .rev()
             .take_while(|end| ends.last() == Some(*end));
-        let is_enough = stops_growing(alike.count(), seconds, elapsed, arguments.enough);
+        let is_enough = stops_growing(alike.count(), seconds, elapsed, arguments.enough());
         if seconds > arguments.limit || is_enough {
             break;
         }

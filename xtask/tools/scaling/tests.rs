@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use baler_generated::Kind;
 use baler_host::{Budget, Host, Request, Strategy};
+use clap::Parser as _;
 
 use crate::arguments::Arguments;
 use crate::case::{self, OF_STRATEGIES, State};
@@ -103,8 +104,8 @@ fn the_lines_of_nothing_said_leave_out_no_dimension_of_any_format() {
 #[test]
 fn who_names_lines_gets_them_chosen_or_not() {
     let of = |words: &[&str]| {
-        let words = words.iter().map(|word| (*word).to_owned());
-        Arguments::of(words).expect("they are known")
+        let words = ["scaling"].iter().chain(words);
+        Arguments::try_parse_from(words).expect("they are known")
     };
     let wants = |arguments: Arguments, is_chosen| arguments.wants("turns gemini append", is_chosen);
     assert!(wants(of(&[]), true));
@@ -112,8 +113,11 @@ fn who_names_lines_gets_them_chosen_or_not() {
     assert!(wants(of(&["--all"]), false));
     assert!(wants(of(&["turns", "append"]), false));
     assert!(!wants(of(&["turns", "undo"]), true));
-    assert_eq!(of(&["--max", "1024"]).sizes, [32, 64, 128, 256, 512, 1_024]);
-    assert!(of(&[]).enough < of(&["--all"]).enough);
+    assert_eq!(
+        of(&["--max", "1024"]).sizes(),
+        [32, 64, 128, 256, 512, 1_024]
+    );
+    assert!(of(&[]).enough() < of(&["--all"]).enough());
 }
 
 #[test]

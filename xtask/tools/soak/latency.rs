@@ -3,54 +3,30 @@
 use std::fmt;
 use std::time::Duration;
 
-/// The times of calls, in buckets that each are a fiftieth wider than the one before.
-#[derive(Debug, Clone)]
-pub(crate) struct Latencies {
-    buckets: Vec<u64>,
-    calls: u64,
-}
-
-/// The ratio of the ends of neighbouring buckets.
-const RATIO: f64 = 1.02;
-
-impl Default for Latencies {
-    fn default() -> Self {
-        Self {
-            buckets: vec![0; 1_200],
-            calls: 0,
-        }
-    }
-}
+/// The times of calls, in microseconds.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Latencies(Vec<u32>);
 
 impl Latencies {
     pub(crate) fn add(&mut self, time: Duration) {
-        let micros = (time.as_secs_f64() * 1e6).max(1.0);
-        let bucket = (micros.ln() / RATIO.ln()) as usize;
-        let last = self.buckets.len() - 1;
-        self.buckets[bucket.min(last)] += 1;
-        self.calls += 1;
+        self.0
+            .push(u32::try_from(time.as_micros()).unwrap_or(u32::MAX));
     }
 
     pub(crate) fn join(&mut self, other: Self) {
-        for (bucket, more) in self.buckets.iter_mut().zip(other.buckets) {
-            *bucket += more;
-        }
-        self.calls += other.calls;
+        self.0.extend(other.0);
+        self.0.sort_unstable();
     }
 
     pub(crate) const fn calls(&self) -> u64 {
-        self.calls
+        self.0.len() as u64
     }
 
+    /// The quantile of times that were joined.
     fn quantile(&self, share: f64) -> Duration {
-        let wanted = (self.calls as f64 * share).ceil() as u64;
-        let mut seen = 0;
-        let found = self.buckets.iter().position(|calls| {
-            seen += calls;
-            seen >= wanted
-        });
-        let end = RATIO.powi(found.unwrap_or_default() as i32 + 1);
-        Duration::from_secs_f64(end / 1e6)
+        let at = (self.0.len() as f64 * share) as usize;
+        let micros = self.0.get(at).or(self.0.last());
+        Duration::from_micros(micros.copied().unwrap_or_default().into())
     }
 
     pub(crate) fn p99(&self) -> Duration {
@@ -64,7 +40,7 @@ impl fmt::Display for Latencies {
         write!(
             f,
             "{} calls, median {median:.0?}, p99 {p99:.0?}",
-            self.calls
+            self.calls()
         )
     }
 }

@@ -2,38 +2,15 @@
 
 use std::collections::HashSet;
 
-use super::{is_note_for_model, opened};
-use crate::marks::{Purpose, SecretKey};
-use crate::model::document::Document;
+use super::{Inner, is_note_for_model, opened};
+use crate::marks::Purpose;
 use crate::model::message::{Call, Content, Link, Meaning, Message, Role};
 use crate::model::pairing::Pairing;
 use crate::model::unit::{Traits, Unit, UnitKind};
-use crate::tokens::Counts;
 
-/// Makes units of messages.
-pub(super) struct Divider<'a> {
-    pub(super) document: &'a Document,
-    pub(super) messages: &'a [Message],
-    pub(super) counts: &'a [Counts],
-    pub(super) key: &'a SecretKey,
-    /// Tokens of a message beside its parts.
-    pub(super) per_message: u32,
-}
-
-impl Divider<'_> {
-    /// Units of these lengths, the first of which begins at message `at` in turn `turn`.
-    pub(super) fn units(&self, lengths: &[usize], mut at: usize, mut turn: u32) -> Vec<Unit> {
-        lengths
-            .iter()
-            .map(|&length| {
-                let unit = self.unit(at, length, &mut turn);
-                at += length;
-                unit
-            })
-            .collect()
-    }
-
-    fn unit(&self, first: usize, length: usize, turn: &mut u32) -> Unit {
+impl Inner {
+    /// Makes the unit of `length` messages from `first` on, and counts the turn.
+    pub(super) fn unit(&self, first: usize, length: usize, turn: &mut u32) -> Unit {
         let messages = &self.messages[first..first + length];
         let mut traits = Traits::default();
         let mut media = 0;
@@ -50,7 +27,7 @@ impl Divider<'_> {
                         media += u32::try_from(output.others.len()).unwrap_or(u32::MAX);
                     }
                     Content::Text(_) if message.role != Role::Assistant => {
-                        let mark = opened(self.document, self.key, message, part);
+                        let mark = opened(&self.document, &self.key, message, part);
                         match mark {
                             _ if message.is_recorded_summary => purpose = Some(Purpose::Summary),
                             // What stays of it is still the user's.
@@ -85,23 +62,23 @@ impl Divider<'_> {
             .any(|own| own.role.instructs() && !own.expires)
             && purpose.is_none();
         traits.pending = is_pending(messages, last);
-        if matches!(messages, [only] if is_note_for_model(self.document, self.key, only)) {
+        if matches!(messages, [only] if is_note_for_model(&self.document, &self.key, only)) {
             purpose = Some(Purpose::Note);
         }
         let kind = kind(messages, purpose);
         if kind == UnitKind::User {
             *turn += 1;
         }
+        let per_message = self.tokenizer.per_message();
+        let counts = self.counts[first..first + length].iter();
         Unit {
             kind,
             turn: *turn,
             first_message: first,
             messages: length,
-            tokens: self.counts[first..first + length]
-                .iter()
-                .fold(0, |sum, counts| {
-                    sum.saturating_add(counts.total(self.per_message))
-                }),
+            tokens: counts.fold(0, |sum: u32, counts| {
+                sum.saturating_add(counts.total(per_message))
+            }),
             bytes: messages.iter().map(|message| message.place.len()).sum(),
             media,
             traits,

@@ -8,8 +8,6 @@ mod known;
 mod pictures;
 pub(crate) mod repair_history;
 mod read;
-#[cfg(test)]
-mod spelled;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -491,11 +489,6 @@ impl Conversation {
             }),
             (opened, _) => opened,
         }
-    }
-
-    /// The text of [`Conversation::earlier`].
-    pub fn earlier_text(&self, message: &Message, part: &Part) -> Option<String> {
-        self.earlier(message, part).map(|earlier| earlier.text)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use super::divide::Divider;
 use super::pictures::Pictures;
 use super::{Conversation, Inner, Reported, Totals};
 use crate::conversation::repair_history::RepairHistory;
@@ -280,30 +279,21 @@ impl Inner {
 
     /// Divides the messages after the last unit into units of these lengths.
     pub(super) fn add_units(&mut self, lengths: &[usize]) {
-        let (at, turn) = self
+        let (mut at, mut turn) = self
             .units
             .last()
             .map_or((0, 0), |last| (last.end(), last.turn));
-        let units = Divider {
-            document: &self.document,
-            messages: &self.messages,
-            counts: &self.counts,
-            key: &self.key,
-            per_message: self.tokenizer.per_message(),
-        }
-        .units(lengths, at, turn);
-        for unit in &units {
+        // As many at once: to grow would take their memory twice.
+        self.units.reserve_exact(lengths.len());
+        for length in lengths {
+            let unit = self.unit(at, *length, &mut turn);
+            at += length;
             self.totals.units = self.totals.units.saturating_add(unit.tokens);
             self.totals.media = self.totals.media.saturating_add(unit.media);
             if unit.kind == UnitKind::Instructions {
                 self.totals.instructions = self.totals.instructions.saturating_add(unit.tokens);
             }
-        }
-        if self.units.is_empty() {
-            // To copy them would take their memory twice.
-            self.units = units;
-        } else {
-            self.units.extend(units);
+            self.units.push(unit);
         }
     }
 

@@ -293,8 +293,3 @@ pub(super) fn said_in(summary: &str) -> String {
         summary
     })
 }
-
-/// Whether a raw JSON value is not a text, or a text of nothing but white space (ALL-6).
-pub(super) fn is_blank(raw: &str) -> bool {
-    json::is_blank(raw)
-}

@@ -31,6 +31,7 @@ use crate::deadline::Deadline;
 use crate::model::format::Format;
 use crate::model::log::{LogError, LogFacts, LogKind};
 use line_members::LineMembers;
+pub(crate) use sniff::is_lines;
 
 /// The programs that are known by the lines of their logs, in the order in which they are asked: a line of
 /// Qwen Code has all that one of Claude Code has, a line of Claude Code may have the members of one of
@@ -136,9 +137,4 @@ pub(crate) fn read(text: &str, deadline: Option<&Deadline>) -> Option<Result<Log
         ProgramLog::Read(_, read) => read(text, deadline),
         ProgramLog::NotRead(program) => Err(LogError::NotRead { program }),
     })
-}
-
-/// Whether a text looks like a log of lines, whoever wrote it.
-pub(crate) fn is_lines(text: &str) -> bool {
-    sniff::is_lines(text)
 }

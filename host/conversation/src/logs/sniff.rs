@@ -55,7 +55,7 @@ pub(super) fn program(text: &str) -> Option<&'static Program> {
 }
 
 /// Whether a text looks like a log, whoever wrote it: its first two lines are objects, and no bodies of requests.
-pub(super) fn is_lines(text: &str) -> bool {
+pub(crate) fn is_lines(text: &str) -> bool {
     let is_object = |line: &str| {
         serde_json::from_str::<Members<'_>>(line).is_ok() && !matches!(look(line), Found::NoLog)
     };

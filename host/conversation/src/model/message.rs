@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use baler_provenance::failures::BEGINNING;
 
 use crate::exact::exact;
@@ -11,7 +14,8 @@ use crate::model::document::Document;
 use crate::model::rule::{Rule, Severity};
 
 /// The role of a message, in the words of the wire formats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// System instructions.
     System,

@@ -20,8 +20,6 @@ pub(crate) struct Pairing<'a> {
     pub(crate) second: Vec<&'a Output>,
     /// Outputs that belong to their call by nothing but where they stand.
     pub(crate) by_order: Vec<&'a Output>,
-    /// Outputs that are of another kind than their call.
-    pub(crate) misfits: Vec<&'a Output>,
 }
 
 impl<'a> Pairing<'a> {
@@ -63,8 +61,7 @@ impl<'a> Pairing<'a> {
                 continue;
             }
             match open.by_id(output) {
-                Taken::Call(call) if fits(call, output) => {}
-                Taken::Call(_) => pairing.misfits.push(output),
+                Taken::Call => {}
                 Taken::Answered => pairing.second.push(output),
                 Taken::Nothing => unknown.push(output),
             }
@@ -84,9 +81,8 @@ impl<'a> Pairing<'a> {
             }
         }
         for output in unfit {
-            match open.first("") {
-                Some(_) => pairing.misfits.push(output),
-                None => pairing.orphans.push(output),
+            if open.first("").is_none() {
+                pairing.orphans.push(output);
             }
         }
         for output in unknown {
@@ -107,12 +103,7 @@ fn goes_by_name(message: &Message, output: &Output) -> bool {
     message.role != Role::Tool || !output.kind.is_empty()
 }
 
-/// Whether an output is of the kind that a call wants, where both say so.
-pub(crate) fn fits(call: &Call, output: &Output) -> bool {
-    fits_kind(call.kind, output.kind)
-}
-
-/// The same of their kinds. A program's own shell, or its own search for tools, may answer as a function does
+/// Whether an output is of the kind that a call wants, where both say so. A program's own shell, or its own search for tools, may answer as a function does
 /// (docs/wire-formats.md, "Where the rules come from").
 pub(crate) fn fits_kind(call: &str, output: &str) -> bool {
     output.is_empty()
@@ -147,59 +138,44 @@ impl ByKind {
     /// The first call that an output of a kind can answer: of that kind itself, if there is one. An empty
     /// kind can answer any. What is taken stays so, and is forgotten here.
     pub(crate) fn first(&mut self, kind: &str, is_taken: impl Fn(usize) -> bool) -> Option<usize> {
-        let is_own = |call: &str| !kind.is_empty() && call == kind;
-        let own = self.first_of(is_own, &is_taken);
-        own.or_else(|| self.first_of(|call| fits_kind(call, kind), &is_taken))
-    }
-
-    fn first_of(
-        &mut self,
-        is_wanted: impl Fn(&str) -> bool,
-        is_taken: impl Fn(usize) -> bool,
-    ) -> Option<usize> {
-        let mut first: Option<usize> = None;
-        for (own, calls) in &mut self.0 {
-            if !is_wanted(own) {
-                continue;
-            }
-            while calls.front().is_some_and(|call| is_taken(*call)) {
-                calls.pop_front();
-            }
-            if let Some(call) = calls.front() {
-                first = Some(first.map_or(*call, |first| first.min(*call)));
-            }
-        }
-        first
+        self.end(
+            kind,
+            is_taken,
+            VecDeque::front,
+            VecDeque::pop_front,
+            Ord::min,
+        )
     }
 
     /// The last one, by the same order of kinds.
     pub(crate) fn last(&mut self, kind: &str, is_taken: impl Fn(usize) -> bool) -> Option<usize> {
-        let is_own = |call: &str| !kind.is_empty() && call == kind;
-        let own = self.last_of(is_own, &is_taken);
-        own.or_else(|| self.last_of(|call| fits_kind(call, kind), &is_taken))
+        self.end(kind, is_taken, VecDeque::back, VecDeque::pop_back, Ord::max)
     }
 
-    fn last_of(
+    fn end(
         &mut self,
-        is_wanted: impl Fn(&str) -> bool,
+        kind: &str,
         is_taken: impl Fn(usize) -> bool,
+        end: fn(&VecDeque<usize>) -> Option<&usize>,
+        pop: fn(&mut VecDeque<usize>) -> Option<usize>,
+        choose: fn(usize, usize) -> usize,
     ) -> Option<usize> {
-        let mut last: Option<usize> = None;
-        for (own, calls) in &mut self.0 {
-            if !is_wanted(own) {
-                continue;
-            }
-            while calls.back().is_some_and(|call| is_taken(*call)) {
-                calls.pop_back();
-            }
-            last = last.max(calls.back().copied());
-        }
-        last
+        let mut of = |is_wanted: &dyn Fn(&str) -> bool| {
+            let wanted = self.0.iter_mut().filter(|(own, _)| is_wanted(own));
+            let ends = wanted.filter_map(|(_, calls)| {
+                while end(calls).is_some_and(|call| is_taken(*call)) {
+                    pop(calls);
+                }
+                end(calls).copied()
+            });
+            ends.reduce(choose)
+        };
+        of(&|own| !kind.is_empty() && own == kind).or_else(|| of(&|own| fits_kind(own, kind)))
     }
 }
 
-enum Taken<'a> {
-    Call(&'a Call),
+enum Taken {
+    Call,
     /// All calls of its id have an output.
     Answered,
     Nothing,
@@ -229,7 +205,7 @@ impl<'a> Open<'a> {
     }
 
     /// Takes the first call of an output's id that is open: of its kind, if there is one.
-    fn by_id(&mut self, output: &Output) -> Taken<'a> {
+    fn by_id(&mut self, output: &Output) -> Taken {
         let Some(open) = self.by_id.get_mut(output.call_id.as_str()) else {
             return Taken::Nothing;
         };
@@ -238,7 +214,7 @@ impl<'a> Open<'a> {
         match fitting.or_else(|| open.first("", is_taken)) {
             Some(index) => {
                 self.is_taken[index] = true;
-                Taken::Call(self.calls[index])
+                Taken::Call
             }
             None => Taken::Answered,
         }
@@ -398,8 +374,8 @@ mod tests {
                 });
             }
             let pairing = Pairing::of([&message]);
-            let wrong = [&pairing.orphans, &pairing.misfits, &pairing.second];
-            assert_eq!(wrong.map(Vec::len), [0; 3], "{id}");
+            let wrong = [&pairing.orphans, &pairing.second];
+            assert_eq!(wrong.map(Vec::len), [0; 2], "{id}");
             assert!(pairing.unanswered.is_empty());
         }
     }

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use crate::formats::Replacement;
 use crate::json;
 use crate::model::message::{Call, Content, Message, Output, Part, Role};
+use crate::model::pairing::Pairing;
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
 use crate::repair::{Draft, Fix, Reading, fixes, ids, outputs, texts};
 
-use crate::formats::openai_chat::rules::{OLD, is_old, pairing, says_nothing};
+use crate::formats::openai_chat::rules::{OLD, is_old, says_nothing};
 
 pub(super) const FIXES: &[Fix] = fixes![
     Chat3 => give_content,
@@ -248,7 +249,7 @@ fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
         if first.role != Role::Assistant && first.calls().next().is_some() {
             continue;
         }
-        let orphans: HashSet<*const Output> = pairing(unit)
+        let orphans: HashSet<*const Output> = Pairing::of(unit)
             .orphans
             .into_iter()
             .map(std::ptr::from_ref)
@@ -266,7 +267,7 @@ fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
 
 /// The calls of a unit without an output.
 fn unanswered(unit: &[Message]) -> impl Iterator<Item = &Call> {
-    let unanswered = pairing(unit).unanswered.into_iter();
+    let unanswered = Pairing::of(unit).unanswered.into_iter();
     unanswered.filter(|call| call.kind != OLD)
 }
 

@@ -163,7 +163,7 @@ fn conversation_and_request(
         )
         .with_required(situation.required)
         .with_policy(ask.policy.clone())
-        .with_trigger(situation.trigger.clone().into())
+        .with_trigger(situation.trigger.clone())
         .with_deadline(Some(deadline.clone()));
     if let Some(of_units) = situation.max_bytes {
         let units: usize = conversation.units().iter().map(|unit| unit.bytes).sum();
@@ -274,14 +274,11 @@ fn report(compaction: Compaction) -> wire::Report {
             wire::Outcome::Unchanged(why.words().to_owned())
         }
         Outcome::Compacted => match compaction.into_plan() {
-            Some(plan) => wire::Outcome::Compacted(plan.into()),
+            Some(plan) => wire::Outcome::Compacted(plan),
             None => wire::Outcome::Unchanged(Unchanged::NoProgress.words().to_owned()),
         },
     };
-    wire::Report {
-        outcome,
-        metrics: metrics.into_iter().map(wire::Metric::from).collect(),
-    }
+    wire::Report { outcome, metrics }
 }
 
 impl From<Introspection> for wire::Introspection {

@@ -14,7 +14,6 @@ use crate::compaction::Compaction;
 use crate::content_hash::ContentHash;
 use crate::error::HostError;
 use crate::host::Host;
-use crate::metrics;
 use crate::pictures;
 use crate::plan::Plan;
 use crate::quarantine::Asked;
@@ -86,7 +85,8 @@ pub(crate) async fn compact(
             record.compacted(strategy, fell_back, *accepted, stored)
         }
     };
-    metrics::compaction(compaction.receipt());
+    #[cfg(feature = "metrics")]
+    crate::metrics::compaction(compaction.receipt());
     Ok(compaction)
 }
 

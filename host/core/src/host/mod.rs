@@ -4,6 +4,8 @@ mod as_strategy;
 mod builder;
 mod chain;
 mod config;
+#[cfg(feature = "config-schemas")]
+mod schema;
 mod listed;
 
 use std::path::PathBuf;

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 pub(crate) mod scripted;
+#[cfg(feature = "metrics")]
 mod metrics;
 #[cfg(test)]
 mod tests;
@@ -185,6 +186,7 @@ impl Spending {
             .await
             .unwrap_or_else(|_| Err(ModelError::Unavailable("no answer in time".to_owned())));
         let time = start.elapsed();
+        #[cfg(feature = "metrics")]
         metrics::question(grant.model.info(), &result, time);
         self.settle(grant, input, &result, time);
         result.map_err(|error| match error {

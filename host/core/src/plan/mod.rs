@@ -9,6 +9,9 @@ mod shortened;
 #[cfg(test)]
 mod tests;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use baler_conversation::Role;
 
 pub(crate) use apply::{Applied, apply};
@@ -24,17 +27,22 @@ pub(crate) struct Author<'a> {
 }
 
 /// A plan of a strategy. Its pieces, in order, are the new conversation. A unit that no piece names is
-/// removed. A plan is not trusted until it is checked.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// removed.
+//
+// It is not trusted until it is checked. As JSON, it is what remote strategies answer.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Plan {
     /// The pieces, in order.
     pub(crate) pieces: Vec<Piece>,
     /// Reasons for units, as codes.
+    #[serde(default)]
     pub(crate) reasons: Vec<Reason>,
 }
 
 /// A piece of a plan. Units are named by their index in `Conversation::units`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Piece {
     /// Keeps these units unchanged.
     Keep(Span),
@@ -50,7 +58,8 @@ pub(crate) enum Piece {
 }
 
 /// `count` units from unit `first` on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Span {
     /// The first unit.
     pub(crate) first: u32,
@@ -59,7 +68,8 @@ pub(crate) struct Span {
 }
 
 /// A change of one part of one message of a unit, each counted from 0.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Edit {
     /// The message of the unit.
     pub(crate) message: u32,
@@ -70,31 +80,36 @@ pub(crate) struct Edit {
 }
 
 /// What an edit does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Change {
     /// Replaces the text by a shorter one.
     Text(String),
-    /// Keeps these bytes of the text, in order.
+    /// Keeps these bytes of the text, from `start` to `end`, which is excluded: offsets in UTF-8, between
+    /// characters, in the text without the tags of a mark. They are in order, do not overlap, and have at least 16
+    /// bytes each. The host writes where text is missing, and how much.
     Excerpt(Vec<std::ops::Range<u32>>),
     /// Removes the part.
     Remove,
 }
 
 /// A text of the strategy's own. The host marks it as such.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Insertion {
-    /// Role of the text.
+    /// The role of the text: the user's is always allowed, others by policy or never.
     pub(crate) role: Role,
     /// What it is for.
     pub(crate) purpose: InsertionPurpose,
     /// Where it goes.
     pub(crate) placement: Placement,
-    /// The text, without marks.
+    /// The text, without marks; not blank.
     pub(crate) text: String,
 }
 
 /// What an inserted text is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum InsertionPurpose {
     /// Replaces removed units.
     Summary,
@@ -104,7 +119,8 @@ pub(crate) enum InsertionPurpose {
 
 /// Where an inserted text goes. A text that would join a protected message becomes a separate message next to
 /// it, so that it can be removed later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Placement {
     /// A separate message.
     Alone,
@@ -115,7 +131,8 @@ pub(crate) enum Placement {
 }
 
 /// The reason for a run of units: a code that the strategy's introspection declares.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Reason {
     /// The units.
     pub(crate) units: Span,

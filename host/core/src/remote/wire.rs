@@ -9,8 +9,9 @@ use serde_json::value::RawValue;
 
 use baler_conversation::Format;
 
-pub(crate) use super::value::Value;
-use crate::request::Policy;
+use crate::plan::Plan;
+use crate::report::Metric;
+use crate::request::{Policy, Trigger};
 
 /// Asks a strategy to describe itself.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -143,20 +144,6 @@ pub(crate) struct Situation {
     pub(crate) required: bool,
 }
 
-/// Why the host asks.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Trigger {
-    /// A threshold of the host's was crossed.
-    Threshold,
-    /// The provider refused a request as too long.
-    Overflow,
-    /// A person or program asked, perhaps saying what to keep in mind.
-    Manual(Option<Cow<'static, str>>),
-    /// A schedule of the host's.
-    Scheduled,
-}
-
 /// What a strategy is, in its own words.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", default)]
@@ -250,156 +237,4 @@ pub(crate) enum FailureKind {
     Model,
     /// Something else.
     Other,
-}
-
-/// A plan. Its pieces, in order, are the new conversation. A unit that no piece names is removed.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Plan {
-    /// The pieces, in order of units.
-    pub(crate) pieces: Vec<Piece>,
-    /// The reasons for units, as codes.
-    #[serde(default)]
-    pub(crate) reasons: Vec<Reason>,
-}
-
-/// A piece of a plan.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Piece {
-    /// Keeps these units.
-    Keep(Span),
-    /// Keeps this unit, with some of its parts changed.
-    Rewrite(Rewrite),
-    /// A text of the strategy's own.
-    Insert(Insertion),
-}
-
-/// `count` units from unit `first` on.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Span {
-    /// The first unit.
-    pub(crate) first: u32,
-    /// Number of units.
-    pub(crate) count: u32,
-}
-
-/// A unit in the result with some of its parts changed.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Rewrite {
-    /// The unit.
-    pub(crate) unit: u32,
-    /// The changes, in order of message and part.
-    pub(crate) edits: Vec<Edit>,
-}
-
-/// A change of one part of one message, each counted from 0.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Edit {
-    /// The message of the unit.
-    pub(crate) message: u32,
-    /// The part of the message.
-    pub(crate) part: u32,
-    /// What to do with it.
-    pub(crate) change: Change,
-}
-
-/// What an edit does.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Change {
-    /// Replaces the text by a shorter one.
-    Text(String),
-    /// Keeps these runs of the text, byte for byte. They are in order, do not overlap, and have at least 16 bytes
-    /// each. The host writes where text is missing, and how much.
-    Excerpt(Vec<Run>),
-    /// Removes the part.
-    Remove,
-}
-
-/// The bytes of a text from `start` to `end`, which is excluded: offsets in UTF-8, between characters, in the
-/// part's text without the tags of a mark.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Run {
-    /// The first byte.
-    pub(crate) start: u32,
-    /// The byte behind the last one.
-    pub(crate) end: u32,
-}
-
-/// A text of the strategy's own. The host marks it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Insertion {
-    /// The role of the text: the user's is always allowed, others by policy or never.
-    pub(crate) role: Role,
-    /// What it is for.
-    pub(crate) purpose: Purpose,
-    /// Where it goes.
-    pub(crate) placement: Placement,
-    /// The text, without marks; not blank.
-    pub(crate) text: String,
-}
-
-/// The role of a text.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Role {
-    /// System instructions.
-    System,
-    /// Developer instructions.
-    Developer,
-    /// The user.
-    User,
-    /// The model.
-    Assistant,
-    /// A tool output.
-    Tool,
-}
-
-/// What an inserted text is for.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Purpose {
-    /// Replaces removed units.
-    Summary,
-    /// Anything else that the model should know.
-    Note,
-}
-
-/// Where an inserted text goes. A text that would join a protected message becomes a separate message next to
-/// it, so that it can be removed later.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Placement {
-    /// A separate message.
-    Alone,
-    /// A further part, at the end of the kept message before it.
-    JoinBefore,
-    /// A further part, at the start of the kept message after it.
-    JoinAfter,
-}
-
-/// The reason for a run of units.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Reason {
-    /// The units.
-    pub(crate) units: Span,
-    /// A code that the introspection declares.
-    pub(crate) code: String,
-}
-
-/// A strategy's own metric.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Metric {
-    /// Its name, which the introspection declares.
-    pub(crate) name: String,
-    /// Its value.
-    pub(crate) value: Value,
 }

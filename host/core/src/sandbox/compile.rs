@@ -86,12 +86,6 @@ pub(super) async fn compile(
     };
     code.map_err(|error| match error {
         ChildError::Refused { message } => LoadError::DoesNotCompile { message },
-        ChildError::TooLong { limit } => LoadError::CompilesTooLong { limit },
-        ChildError::OverLimits { memory, time } => LoadError::CompilerDied { memory, time },
-        ChildError::EndedEarly { message } => LoadError::CompilerFailed { message },
-        ChildError::NotStarted { program, source } => {
-            LoadError::CompilerNotStarted { program, source }
-        }
-        ChildError::NotServed { program } => LoadError::NotACompiler { program },
+        error => error.into(),
     })
 }

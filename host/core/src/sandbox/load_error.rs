@@ -1,9 +1,7 @@
 //! Errors of loading a component.
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use super::bindings::CONTRACTS;
+use crate::child::ChildError;
 use crate::error::{Cause, HostError};
 
 /// Error of loading a component. No code of the component ran.
@@ -83,43 +81,9 @@ pub enum LoadError {
         /// Message of the compiler.
         message: String,
     },
-    /// The compiler exceeded its wall-clock time.
-    #[error("compiling the component took longer than {}", humantime(*limit))]
-    CompilesTooLong {
-        /// Limit of wall-clock time.
-        limit: Duration,
-    },
-    /// The compiler exceeded its memory or its CPU time.
-    #[error("compiling the component took more than {} MiB of memory or {} of CPU time", memory >> 20, humantime(*time))]
-    CompilerDied {
-        /// Limit of memory in bytes.
-        memory: u64,
-        /// Limit of CPU time.
-        time: Duration,
-    },
-    /// The compiler ended early, for another or an unknown reason.
-    #[error(
-        "the compiler ended before it was done ({message}); the machine may lack memory, threads or processes: try again when it has more of them"
-    )]
-    CompilerFailed {
-        /// Exit status and message of the compiler.
-        message: String,
-    },
-    /// The compiler could not be started.
-    #[error("the compiler `{}` cannot be started", program.display())]
-    CompilerNotStarted {
-        /// Path of the compiler.
-        program: PathBuf,
-        /// Error of the system.
-        #[source]
-        source: std::io::Error,
-    },
-    /// The program that was started as a compiler does not compile.
-    #[error("the program `{}` is no compiler: call `serve_as_compiler` at the beginning of its `main`", program.display())]
-    NotACompiler {
-        /// Path of the program.
-        program: PathBuf,
-    },
+    /// The compiler did not do its work.
+    #[error("the component was not compiled")]
+    Compiler(#[from] ChildError),
     /// The host or the machine failed.
     #[error(transparent)]
     Host(#[from] HostError),
@@ -157,18 +121,11 @@ impl LoadError {
             Self::WasiRefused { .. } => "wasi-refused",
             Self::DoesNotFit { .. } => "does-not-fit",
             Self::DoesNotCompile { .. } => "does-not-compile",
-            Self::CompilesTooLong { .. } => "compiles-too-long",
-            Self::CompilerDied { .. } => "compiler-died",
-            Self::CompilerFailed { .. } => "compiler-failed",
-            Self::CompilerNotStarted { .. } | Self::NotACompiler { .. } => "no-compiler",
+            Self::Compiler(error) => error.code(),
             Self::Host(_) => "host",
             Self::OverLimits { .. } => "over-limits",
         }
     }
-}
-
-fn humantime(duration: Duration) -> String {
-    format!("{} s", duration.as_secs())
 }
 
 fn hint(import: &str) -> &'static str {

@@ -46,18 +46,8 @@ struct Body<'a> {
 }
 
 #[derive(Deserialize)]
-struct History<'a> {
-    #[serde(borrow)]
-    history: &'a RawValue,
-    #[serde(borrow)]
-    questions: Option<&'a RawValue>,
-    #[serde(borrow)]
-    needs: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Messages<'a> {
-    #[serde(borrow)]
+struct Run<'a> {
+    #[serde(borrow, alias = "history")]
     messages: &'a RawValue,
     #[serde(borrow)]
     questions: Option<&'a RawValue>,
@@ -166,17 +156,9 @@ fn wanted(info: &Value) -> Vec<WantedCall> {
         .collect()
 }
 
-/// Reads one run with its messages under `history`.
-pub(super) fn history(text: &str) -> Vec<Parsed> {
-    serde_json::from_str::<History<'_>>(text)
-        .map(|run| list(0, run.history, [run.questions, run.needs]))
-        .into_iter()
-        .collect()
-}
-
-/// Reads one run with its messages under `messages`.
+/// Reads one run with its messages under `messages` or `history`.
 pub(super) fn messages(text: &str) -> Vec<Parsed> {
-    serde_json::from_str::<Messages<'_>>(text)
+    serde_json::from_str::<Run<'_>>(text)
         .map(|run| list(0, run.messages, [run.questions, run.needs]))
         .into_iter()
         .collect()
@@ -197,7 +179,7 @@ pub(super) fn lines(text: &str) -> Vec<Parsed> {
         if line.trim().is_empty() {
             continue;
         }
-        match first_of(line, &[body, history, messages]).pop() {
+        match first_of(line, &[body, messages]).pop() {
             Some(own) => found.push(Parsed { place, ..own }),
             None if found.is_empty() => return found,
             None => found.push(Parsed::new(place, CHAT, line)),
@@ -238,7 +220,7 @@ mod tests {
             found
         );
         assert_eq!(
-            history(&format!(r#"{{"history": {list}, "info": {{}}}}"#)),
+            messages(&format!(r#"{{"history": {list}, "info": {{}}}}"#)),
             found
         );
         assert_eq!(messages(&format!(r#"{{"messages": {list}}}"#)), found);
@@ -302,7 +284,7 @@ mod tests {
                 messages as fn(&str) -> Vec<Parsed>,
                 r#"{"questions": ASKED, "messages": LIST}"#,
             ),
-            (history, r#"{"questions": ASKED, "history": LIST}"#),
+            (messages, r#"{"questions": ASKED, "history": LIST}"#),
             (trajectories, r#"[{"traj": LIST, "questions": ASKED}]"#),
         ] {
             let found = read(&members(text).replace("ASKED", asked));
@@ -331,7 +313,6 @@ mod tests {
     fn readers_find_nothing_in_other_shapes() {
         for text in ["", "{}", "[]", r#"{"patch": true}"#] {
             assert!(trajectories(text).is_empty());
-            assert!(history(text).is_empty());
             assert!(messages(text).is_empty());
         }
     }

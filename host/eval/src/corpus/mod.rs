@@ -259,7 +259,6 @@ fn read(extension: &str, text: &str) -> (RecordingKind, Vec<Parsed>) {
                     &[
                         json::body,
                         json::trajectories,
-                        json::history,
                         json::messages,
                         json::days,
                         json::lines,

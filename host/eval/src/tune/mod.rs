@@ -134,7 +134,7 @@ pub struct Tuned {
     /// The default config.
     pub default: Scored,
     /// What choosing gains over the default, by cross-validation: the mean difference with its 95 % interval.
-    pub gain: Mean,
+    pub gain: Interval,
     /// All configs that were measured on all conversations, the best first, the default among them.
     pub finalists: Vec<Scored>,
     /// The number of configs that were compared.
@@ -160,35 +160,5 @@ pub struct Scored {
     /// The config.
     pub config: Value,
     /// Its mean.
-    pub mean: Mean,
-}
-
-/// A mean over conversations with its 95 % bootstrap interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mean {
-    /// The mean.
-    pub mean: f64,
-    /// The bounds of the interval.
-    pub low: f64,
-    /// The upper bound.
-    pub high: f64,
-    /// The number of conversations.
-    pub conversations: usize,
-}
-
-impl Mean {
-    fn of(values: &[f64]) -> Self {
-        let Interval {
-            mean,
-            low,
-            high,
-            conversations,
-        } = Interval::of(values);
-        Self {
-            mean,
-            low,
-            high,
-            conversations,
-        }
-    }
+    pub mean: Interval,
 }

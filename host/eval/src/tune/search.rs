@@ -8,11 +8,12 @@ use std::time::Instant;
 use anyhow::{Context as _, ensure};
 use baler_host::{Host, Strategy};
 
-use super::{Candidate, Mean, Score, Scored, TuneOptions, Tuned};
+use super::{Candidate, Score, Scored, TuneOptions, Tuned};
 use crate::cases;
 use crate::corpus::Recording;
 use crate::measure::Scorer;
 use crate::options::Options;
+use crate::statistics::Interval;
 use crate::threads;
 
 /// Each round keeps one in three configs, and compares those on three times as many conversations.
@@ -231,7 +232,7 @@ impl Search<'_> {
         };
         let scored = |index: usize| Scored {
             config: self.candidates[index].config.clone(),
-            mean: Mean::of(&values(index, &shared)),
+            mean: Interval::of(&values(index, &shared)),
         };
         let mut finalists: Vec<usize> = alive.to_vec();
         if !finalists.contains(&0) {
@@ -267,7 +268,7 @@ impl Search<'_> {
         Ok(Tuned {
             best: scored(best),
             default: scored(0),
-            gain: Mean::of(&gains),
+            gain: Interval::of(&gains),
             finalists: finalists.into_iter().map(scored).collect(),
             tried: table.iter().filter(|scores| !scores.is_empty()).count(),
             is_cut_short,

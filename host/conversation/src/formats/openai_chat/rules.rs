@@ -31,16 +31,11 @@ pub(crate) fn is_old(message: &Message) -> bool {
     message.outputs().any(|output| output.kind == OLD)
 }
 
-/// How the calls and outputs of a unit belong together.
-pub(crate) fn pairing(unit: &[Message]) -> Pairing<'_> {
-    Pairing::of(unit)
-}
-
 fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
     for (at, unit) in view.units() {
         let first = unit.iter().take(1).map(|first| (at, first));
         common::ids_of_a_response_are_unique(first, Severity::Error, found);
-        common::no_call_is_answered_twice(at, unit, &pairing(unit), found);
+        common::no_call_is_answered_twice(at, unit, &Pairing::of(unit), found);
     }
 }
 
@@ -49,7 +44,7 @@ fn outputs_stand_behind_their_calls(view: &View<'_>, found: &mut Findings) {
         let is_called = unit
             .first()
             .is_some_and(|first| first.role == Role::Assistant);
-        let pairing = pairing(unit);
+        let pairing = Pairing::of(unit);
         for (index, message) in unit.iter().enumerate() {
             let mut outputs = message.outputs().filter(|output| output.kind != OLD);
             if !is_called && outputs.next().is_some() {
@@ -85,7 +80,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
     for (at, unit) in view.units() {
         let waits = |call: &&Call| call.kind != OLD;
         if !view.is_last(at, unit)
-            && pairing(unit)
+            && Pairing::of(unit)
                 .unanswered
                 .iter()
                 .copied()
@@ -144,7 +139,7 @@ fn calls_are_whole(view: &View<'_>, found: &mut Findings) {
 /// No refusal of a lonely `function` message is known.
 fn old_pairs_stand_together(view: &View<'_>, found: &mut Findings) {
     for (at, unit) in view.units() {
-        let pairing = pairing(unit);
+        let pairing = Pairing::of(unit);
         let lonely: Vec<&Output> = pairing
             .orphans
             .iter()

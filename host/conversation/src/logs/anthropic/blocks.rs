@@ -6,7 +6,6 @@ use serde_json::value::RawValue;
 
 use crate::formats::anthropic::write;
 use crate::json::{self, Members};
-use crate::logs::body::is_blank;
 use crate::logs::inserted;
 use crate::model::log::LogFacts;
 
@@ -83,7 +82,7 @@ pub(in crate::logs) fn blocks<'a>(
 /// A text alone as a block, unless it is empty.
 fn bare(raw: &str) -> Option<Block<'_>> {
     let kind = BlockKind::Bare;
-    (!is_blank(raw)).then_some(Block { raw, kind })
+    (!json::is_blank(raw)).then_some(Block { raw, kind })
 }
 
 /// What an object in a list of blocks is; `None` if it is not a block that can be sent.
@@ -98,7 +97,8 @@ fn kind_of<'a>(members: &Members<'a>) -> Option<BlockKind<'a>> {
 
 fn is_empty_text(members: &Members<'_>) -> bool {
     let text = members.get("text");
-    members.text("type").as_deref() == Some("text") && text.is_none_or(|text| is_blank(text.get()))
+    members.text("type").as_deref() == Some("text")
+        && text.is_none_or(|text| json::is_blank(text.get()))
 }
 
 /// Whether some of the blocks are results of tools.

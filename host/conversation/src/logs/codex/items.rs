@@ -156,7 +156,7 @@ pub(super) fn says_nothing(members: &Members<'_>) -> bool {
 fn is_empty(members: &Members<'_>) -> bool {
     match members.present("content").map(|raw| raw.get()) {
         None => true,
-        Some(text) if json::is_text(text) => body::is_blank(text),
+        Some(text) if json::is_text(text) => json::is_blank(text),
         Some(list) => list.chars().all(|c| "[] \t\r\n".contains(c)),
     }
 }

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use serde_json::value::RawValue;
 
 use super::Log;
-use super::body::{self, Body, Message};
+use super::body::{Body, Message};
 use super::line_members::LineMembers;
 use super::lines::Lines;
 use crate::deadline::Deadline;
@@ -141,7 +141,7 @@ fn note_instructions<'a>(body: &mut Body<'a>, members: &Members<'a>) -> bool {
     let instructions = members
         .present("instructions")
         .map(RawValue::get)
-        .filter(|raw| json::is_text(raw) && !body::is_blank(raw));
+        .filter(|raw| json::is_text(raw) && !json::is_blank(raw));
     let earlier = body.instructions.take();
     body.instructions = earlier.or(instructions.map(Cow::Borrowed));
     instructions.is_some()

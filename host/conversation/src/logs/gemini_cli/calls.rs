@@ -6,10 +6,8 @@ use std::collections::{HashMap, HashSet};
 use serde_json::value::RawValue;
 
 use super::parts::parts;
-use super::records::is_object;
 use crate::formats::gemini::write::{self as gemini, Part, PartKind};
 use crate::json::{self, Members};
-use crate::logs::body::is_blank;
 use crate::logs::lines;
 use crate::logs::pairing::Open;
 use crate::model::log::LogFacts;
@@ -83,7 +81,9 @@ fn spoken(part: Part<'_>) -> Option<(Call<'_>, Part<'_>)> {
     let inner = lines::object(&members, "functionCall")?;
     let call = Call::of(&inner)?;
     let is_sound = inner.get("id").is_none_or(|id| json::is_text(id.get()))
-        && inner.get("args").is_none_or(|args| is_object(args.get()));
+        && inner
+            .get("args")
+            .is_none_or(|args| json::is_object(args.get()));
     if is_sound {
         return Some((call, part));
     }
@@ -103,12 +103,12 @@ impl<'a> Call<'a> {
         let args = members
             .get("args")
             .map(RawValue::get)
-            .filter(|raw| is_object(raw));
+            .filter(|raw| json::is_object(raw));
         Some(Self {
             id: text("id"),
             logged: None,
             // Without one no response could name the call (GEM-2).
-            name: text("name").filter(|name| !is_blank(name))?,
+            name: text("name").filter(|name| !json::is_blank(name))?,
             args: args.unwrap_or("{}"),
             result: members.present("result").map(RawValue::get),
             is_cancelled: members.text("status").as_deref() == Some("cancelled"),

@@ -6,7 +6,6 @@ use serde_json::value::RawValue;
 
 use crate::formats::gemini::write::{self as gemini, Part, PartKind};
 use crate::json::{self, Members};
-use crate::logs::body::is_blank;
 
 /// A text, a part, or a list of both; without empty texts (LGE-4).
 pub(super) fn parts(raw: Option<&str>) -> Vec<Part<'_>> {
@@ -22,7 +21,7 @@ pub(super) fn parts(raw: Option<&str>) -> Vec<Part<'_>> {
 
 fn part(raw: &str) -> Option<Part<'_>> {
     if json::is_text(raw) {
-        return (!is_blank(raw)).then(|| gemini::text(raw));
+        return (!json::is_blank(raw)).then(|| gemini::text(raw));
     }
     let members: Members<'_> = serde_json::from_str(raw).ok()?;
     let kind = if members.get("functionResponse").is_some() {
@@ -35,7 +34,9 @@ fn part(raw: &str) -> Option<Part<'_>> {
         PartKind::Other
     };
     let is_empty = members.0.is_empty()
-        || members.get("text").is_some_and(|text| is_blank(text.get()))
+        || members
+            .get("text")
+            .is_some_and(|text| json::is_blank(text.get()))
             && members.get("thoughtSignature").is_none();
     let raw = Cow::Borrowed(raw);
     (!is_empty).then_some(Part { raw, kind })

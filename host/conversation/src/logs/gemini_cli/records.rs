@@ -165,8 +165,3 @@ impl<'a> Records<'a> {
         removed.len()
     }
 }
-
-/// Whether a raw value is an object.
-pub(super) fn is_object(raw: &str) -> bool {
-    raw.starts_with('{')
-}

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 
 use super::calls::{Call, Waiting};
 use super::parts::parts;
-use super::records::is_object;
 use super::turns::user;
 use crate::formats::gemini::write::{self as gemini, Content, Part, PartKind};
 use crate::json::{self, Members};
@@ -167,9 +166,9 @@ fn answer_of<'a>(part: Part<'a>, call: &Call<'a>, is_paired: bool) -> Option<Par
     let has_name = has(&name, call.name);
     if !is_named || name.is_some() && !has_name {
         None
-    } else if has_id && has_name && is_object(value) {
+    } else if has_id && has_name && json::is_object(value) {
         Some(part)
-    } else if is_object(value) {
+    } else if json::is_object(value) {
         Some(gemini::response_of(call.id, call.name, value))
     } else {
         Some(gemini::response(call.id, call.name, "output", value))

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use crate::json::{self, Members};
-use crate::logs::body::is_blank;
 use crate::logs::lines::raw_text;
 use crate::logs::turns::blocks::Block;
 
@@ -40,7 +39,7 @@ fn block<'a>(raw: &'a str, same_api: bool, unknown: &mut usize) -> Option<Block<
         return None;
     };
     let text = |key| raw_text(&members, key);
-    let signature = |key| text(key).filter(|raw| same_api && !is_blank(raw));
+    let signature = |key| text(key).filter(|raw| same_api && !json::is_blank(raw));
     match members.text("type").as_deref() {
         Some("text") => Block::text(text("text")?, signature("textSignature")),
         Some("thinking") => Some(Block::Thinking {

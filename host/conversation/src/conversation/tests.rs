@@ -35,7 +35,9 @@ fn of_part(conversation: &Conversation, message: &Message, part: &Part) -> Value
         let raw = conversation.source().get(place.clone()).expect("a place");
         serde_json::from_str(raw).expect("JSON")
     };
-    let earlier = conversation.earlier_text(message, part);
+    let earlier = conversation
+        .earlier(message, part)
+        .map(|earlier| earlier.text);
     match &part.content {
         Content::Text(place) => json!(["text", value(place), earlier]),
         Content::Thinking(place) => json!(["thinking", value(place)]),
@@ -249,7 +251,9 @@ fn mark_that_a_tool_output_copies_is_that_outputs_own_text() {
             for message in conversation.all_messages() {
                 for part in &message.parts {
                     if matches!(part.content, Content::Output(_)) {
-                        assert_eq!(conversation.earlier_text(message, part), None, "{document}");
+                        assert_eq!(conversation
+        .earlier(message, part)
+        .map(|earlier| earlier.text), None, "{document}");
                     }
                 }
             }
