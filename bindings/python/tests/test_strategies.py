@@ -122,7 +122,7 @@ def test_a_callable_that_hangs_is_left_behind(body, host):
 
 
 #: A model's summary, which tells of the conversation: one that does not counts as no answer.
-SUMMARY = "The user wants the calculator fixed; src/lexer.rs was read. 终"
+SUMMARY = "Many brackets have to parse; src/parser.rs counts their depth now. 终"
 
 
 def test_a_callable_that_is_a_model_writes_the_summary(body, state):
