@@ -96,7 +96,7 @@ pub mod tokenizers {
 
 /// The text of a conversation, and what has to be saved with it.
 pub mod document {
-    pub use crate::conversation::Known;
+    pub use crate::conversation::{Known, NoPrefix, Prefix};
     pub use crate::formats::as_message;
     pub use crate::model::document::Document;
 }

@@ -225,6 +225,7 @@ mod trigger;
 mod unit_status;
 mod unseen;
 mod users_words;
+pub mod view;
 
 #[doc(inline)]
 pub use archive::Archive;

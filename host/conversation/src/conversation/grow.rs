@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Conversation, Inner};
-use crate::formats::{Body, Named, files};
+use crate::formats::{Body, Named, files, is_alike};
 use crate::model::message::Message;
 use crate::model::read_error::ReadError;
 use crate::model::unit::Unit;
@@ -90,12 +90,11 @@ impl Conversation {
         if !self.inner.frame.is_alike(&before.inner.frame) {
             return 0;
         }
-        let wire = self.inner.format.wire();
         self.inner
             .messages
             .iter()
             .zip(&before.inner.messages)
-            .take_while(|(own, other)| wire.is_alike(self.raw(own), before.raw(other)))
+            .take_while(|(own, other)| is_alike(self.raw(own), before.raw(other)))
             .count()
     }
 

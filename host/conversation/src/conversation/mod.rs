@@ -6,6 +6,7 @@ mod divide;
 mod grow;
 mod known;
 mod pictures;
+mod prefixes;
 pub(crate) mod repair_history;
 mod read;
 
@@ -18,10 +19,11 @@ use baler_provenance::without_headings;
 
 pub(crate) use anchor::Reported;
 pub use known::Known;
+pub use prefixes::{NoPrefix, Prefix};
 pub(crate) use read::BodyReader;
 
 use crate::conversation::repair_history::RepairHistory;
-use crate::formats::{Asked, Found, Frame, Named, View, ViolationCounts, violations};
+use crate::formats::{Asked, Found, Frame, Named, View, ViolationCounts, unmarked, violations};
 use crate::json;
 use crate::marks::{self, By, Opened, Purpose, SecretKey};
 use crate::model::document::Document;
@@ -337,6 +339,13 @@ impl Conversation {
             .document
             .get(message.place.clone())
             .unwrap_or_default()
+    }
+
+    /// The JSON of a message without its marks for the provider's cache.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn unmarked(&self, message: &Message) -> Cow<'_, str> {
+        unmarked(self.raw(message))
     }
 
     /// The definitions of its tools.

@@ -18,6 +18,7 @@ mod named;
 mod openai;
 pub(crate) mod openai_chat;
 pub(crate) mod openai_responses;
+mod plain;
 pub(crate) mod rules;
 mod space;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub(crate) use limits::Fit;
 pub use limits::ProviderLimits;
 pub(crate) use named::Named;
 pub(crate) use openai_responses::Asked;
+pub(crate) use plain::{is_alike, plain, unmarked};
 pub(crate) use rules::{Found, View, violations};
 pub use rules::{RuleCounts, ViolationCounts};
 pub(crate) use space::at_the_end as space_at_the_end;
@@ -158,11 +160,6 @@ pub(crate) trait WireFormat: Sync {
     /// JSON: its place in the part.
     fn refused_space(&self, _part: &str) -> Option<Place> {
         None
-    }
-
-    /// Whether two messages, as JSON, are the same to the provider.
-    fn is_alike(&self, one: &str, other: &str) -> bool {
-        one == other
     }
 
     /// The JSON of a text, given as a JSON string, as a part of a message of the user or of

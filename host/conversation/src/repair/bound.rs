@@ -2,6 +2,7 @@
 
 use super::{Draft, Reading};
 use crate::conversation::Conversation;
+use crate::formats::is_alike;
 use crate::model::envelope::Binding;
 use crate::model::repair::Repairs;
 use crate::model::rule::Rule;
@@ -17,11 +18,10 @@ pub(super) fn leave_out_thinking(
         return None;
     }
     let came_in = before.all_messages();
-    let wire = after.wire();
     let is_as_before = |index: &usize| {
         came_in
             .get(*index)
-            .is_some_and(|message| wire.is_alike(before.raw(message), after.message(*index)))
+            .is_some_and(|message| is_alike(before.raw(message), after.message(*index)))
     };
     let first = (0..after.messages.len()).find(|index| !is_as_before(index))?;
     let mut draft = Draft::new(after, Rule::Anth5);

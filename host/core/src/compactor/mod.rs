@@ -57,7 +57,7 @@ const EVENTS: usize = 64;
 const OVERFLOW_SHARE: f64 = 0.7;
 
 /// Returns the most tokens of a request, after the provider refused one with this number of tokens.
-fn of_refused(tokens: u32) -> u32 {
+pub(crate) fn of_refused(tokens: u32) -> u32 {
     ((f64::from(tokens) * OVERFLOW_SHARE) as u32).max(1)
 }
 

@@ -6,7 +6,6 @@ pub(crate) mod binding;
 pub(crate) mod failed_result;
 pub(crate) mod read;
 pub(crate) mod rules;
-pub(crate) mod same;
 pub(crate) mod write;
 
 use std::collections::HashSet;
@@ -165,10 +164,6 @@ impl WireFormat for Anthropic {
 
     fn refused_space(&self, part: &str) -> Option<Place> {
         write::space_at_the_end(part)
-    }
-
-    fn is_alike(&self, one: &str, other: &str) -> bool {
-        same::is_alike(one, other)
     }
 }
 

@@ -4,7 +4,6 @@
 
 pub(crate) mod read;
 pub(crate) mod rules;
-mod same;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -143,10 +142,6 @@ impl WireFormat for BedrockConverse {
 
     fn parts_users(&self) -> bool {
         true
-    }
-
-    fn is_alike(&self, one: &str, other: &str) -> bool {
-        same::is_alike(one, other)
     }
 
     fn text_part(&self, text: &str) -> String {

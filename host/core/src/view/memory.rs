@@ -1,0 +1,108 @@
+//! Remembers views by the content of the histories that they are of.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use baler_conversation::document::Prefix;
+
+use super::View;
+
+/// Views that are remembered. One that was forgotten is computed anew.
+const VIEWS: usize = 256;
+
+/// Messages that must arrive after a compaction that made nothing smaller before the next one is tried.
+const RETRY_AFTER: usize = 4;
+
+/// The views of the newest histories, found by what these begin with. So branches and sub-agents have views of their own,
+/// whatever their programs call them, and a history that was rewound gets the view that it had. Safe to use from many
+/// threads.
+///
+/// Histories of different owners belong into different `Views`.
+#[derive(Debug, Default)]
+pub struct Views(Mutex<Memory>);
+
+#[derive(Debug, Default)]
+struct Memory {
+    /// By the hash of what a view covers.
+    views: Recent<Arc<View>>,
+    /// By the hash of a whole history of which nothing could be made smaller.
+    futile: Recent<()>,
+}
+
+/// Values by hashes, without the ones that were not used for the longest time.
+#[derive(Debug)]
+struct Recent<T> {
+    values: HashMap<Prefix, (u64, T)>,
+    uses: u64,
+}
+
+impl<T> Default for Recent<T> {
+    fn default() -> Self {
+        Self {
+            values: HashMap::new(),
+            uses: 0,
+        }
+    }
+}
+
+impl<T: Clone> Recent<T> {
+    fn get(&mut self, prefix: &Prefix) -> Option<T> {
+        self.uses += 1;
+        let (used, value) = self.values.get_mut(prefix)?;
+        *used = self.uses;
+        Some(value.clone())
+    }
+
+    fn insert(&mut self, prefix: Prefix, value: T) {
+        self.uses += 1;
+        self.values.insert(prefix, (self.uses, value));
+        if self.values.len() > VIEWS {
+            let oldest = self.values.iter().min_by_key(|(_, (used, _))| *used);
+            if let Some(oldest) = oldest.map(|(prefix, _)| *prefix) {
+                self.values.remove(&oldest);
+            }
+        }
+    }
+}
+
+impl Views {
+    /// Remembers a view, for example one that was stored.
+    pub fn remember(&self, view: View) -> Arc<View> {
+        let view = Arc::new(view);
+        self.with(|memory| memory.views.insert(view.prefix, Arc::clone(&view)));
+        view
+    }
+
+    /// Decides whether no view is remembered.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.with(|memory| memory.views.values.is_empty())
+    }
+
+    /// Returns the view that covers most of a history with these hashes.
+    pub(super) fn find(&self, prefixes: &[Prefix]) -> Option<Arc<View>> {
+        self.with(|memory| {
+            let views = &mut memory.views;
+            prefixes.iter().rev().find_map(|prefix| views.get(prefix))
+        })
+    }
+
+    /// Remembers that nothing of a history could be made smaller.
+    pub(super) fn note_futile(&self, prefixes: &[Prefix]) {
+        if let Some(whole) = prefixes.last() {
+            self.with(|memory| memory.futile.insert(*whole, ()));
+        }
+    }
+
+    /// Whether that was so a few messages ago.
+    pub(super) fn is_futile(&self, prefixes: &[Prefix]) -> bool {
+        self.with(|memory| {
+            let mut last = prefixes.iter().rev().take(RETRY_AFTER);
+            last.any(|prefix| memory.futile.get(prefix).is_some())
+        })
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Memory) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

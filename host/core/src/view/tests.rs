@@ -1,0 +1,167 @@
+//! Histories of which a part is shown.
+
+use std::sync::Arc;
+
+use baler_conversation::Conversation;
+use baler_generated::{Choices, Kind};
+
+use super::{Entry, View, Views, Window};
+use crate::host::Host;
+use crate::receipt::Outcome;
+use crate::strategy::Strategy;
+
+fn window(at: u32, budget: u32) -> (Arc<Host>, Window) {
+    let host = Arc::new(Host::builder().build().expect("a host"));
+    let chain = [Strategy::digest(), Strategy::truncate()];
+    let window = Window::new(Arc::clone(&host), chain, at, budget).expect("a window");
+    (host, window)
+}
+
+/// The messages of a long session, as JSON.
+fn session(kind: Kind, seed: u64) -> (Conversation, Vec<String>) {
+    let host = Host::builder().build().expect("a host");
+    let generated = baler_generated::conversation(kind, 120, &mut Choices::from_seed(seed));
+    let conversation = host.read(generated.document()).expect("it can be read");
+    let messages = conversation.all_messages().iter();
+    let raws = messages.map(|message| conversation.raw(message).to_owned());
+    let raws = raws.collect();
+    (conversation, raws)
+}
+
+fn begin(conversation: &Conversation, messages: &[String]) -> Conversation {
+    let document = conversation
+        .frame()
+        .write(messages.iter().map(String::as_str));
+    conversation
+        .read_alike(document, None)
+        .expect("it can be read")
+}
+
+#[tokio::test]
+async fn what_is_shown_stays_the_same_until_the_next_compaction() {
+    for kind in Kind::ALL {
+        let (whole, messages) = session(kind, 7);
+        let (_, window) = window(whole.tokens() / 2, whole.tokens() / 4);
+        let views = Views::default();
+        let mut before: Option<Conversation> = None;
+        let mut compactions = 0;
+        for count in 1..=messages.len() {
+            let history = begin(&whole, &messages[..count]);
+            let shown = window
+                .show(&history, &views)
+                .await
+                .expect("a host that works");
+            let is_compacted = shown
+                .receipt
+                .as_ref()
+                .is_some_and(|receipt| receipt.outcome == Outcome::Compacted);
+            compactions += u32::from(is_compacted);
+            if !history.is_broken() {
+                assert!(
+                    !shown.conversation.is_broken(),
+                    "{kind:?} {count}: {:?}",
+                    shown.conversation.violations()
+                );
+            }
+            if let Some(before) = before.filter(|_| !is_compacted) {
+                let same = shown.conversation.messages_unchanged_since(&before);
+                assert_eq!(same, before.message_count(), "{kind:?} {count}");
+            }
+            before = Some(shown.conversation);
+        }
+        assert!((1..12).contains(&compactions), "{kind:?}: {compactions}");
+    }
+}
+
+#[tokio::test]
+async fn a_history_that_was_rewound_or_branched_off_gets_the_view_of_what_it_begins_with() {
+    let (whole, messages) = session(Kind::OpenAiChat, 11);
+    let (_, window) = window(whole.tokens() / 3, whole.tokens() / 6);
+    let views = Views::default();
+    let mut of_counts = Vec::new();
+    for count in 1..=messages.len() {
+        let history = begin(&whole, &messages[..count]);
+        let shown = window
+            .show(&history, &views)
+            .await
+            .expect("a host that works");
+        of_counts.push(shown.conversation.document().to_owned());
+    }
+    for count in (1..=messages.len()).rev() {
+        let history = begin(&whole, &messages[..count]);
+        let shown = window
+            .show(&history, &views)
+            .await
+            .expect("a host that works");
+        assert!(shown.view.is_none_or(|view| view.is_of(&history)));
+        assert!(
+            shown.conversation.tokens() <= whole.tokens() / 3 || shown.receipt.is_some(),
+            "{count}"
+        );
+    }
+    // An edit at the beginning makes it another history.
+    let mut edited = messages.clone();
+    edited[1] = r#"{"role":"user","content":"この船はどこへ行きますか。"}"#.to_owned();
+    let history = begin(&whole, &edited);
+    let prefixes = history.prefixes();
+    assert!(views.find(&prefixes).is_none_or(|view| view.covered() <= 1));
+}
+
+#[tokio::test]
+async fn a_view_that_was_stored_shows_the_same() {
+    let (whole, _) = session(Kind::Anthropic, 3);
+    let (_, window) = window(whole.tokens() / 2, whole.tokens() / 4);
+    let shown = window
+        .show(&whole, &Views::default())
+        .await
+        .expect("a host that works");
+    let view = shown.view.expect("a view");
+    let json = serde_json::to_string(&*view).expect("JSON");
+    let stored: View = serde_json::from_str(&json).expect("a view");
+    assert_eq!(stored, *view);
+    assert!(stored.is_of(&whole));
+    let again = stored.of(&whole).expect("it can be read");
+    assert_eq!(again.document(), shown.conversation.document());
+    assert!(
+        stored
+            .entries()
+            .iter()
+            .any(|entry| matches!(entry, Entry::Inserted { .. }))
+    );
+    let views = Views::default();
+    views.remember(stored);
+    let shown_again = window
+        .show(&whole, &views)
+        .await
+        .expect("a host that works");
+    assert!(shown_again.receipt.is_none());
+    assert_eq!(
+        shown_again.conversation.document(),
+        shown.conversation.document()
+    );
+}
+
+#[tokio::test]
+async fn what_the_provider_refused_becomes_smaller_each_time() {
+    let (whole, _) = session(Kind::OpenAiResponses, 5);
+    let (_, window) = window(whole.tokens() * 2, whole.tokens());
+    let views = Views::default();
+    let mut last = whole.tokens();
+    for _ in 0..3 {
+        let shown = window
+            .show_less(&whole, &views)
+            .await
+            .expect("a host that works");
+        assert!(shown.conversation.tokens() < last);
+        last = shown.conversation.tokens();
+    }
+}
+
+#[test]
+fn a_budget_that_is_not_below_its_trigger_is_refused() {
+    let host = Arc::new(Host::builder().build().expect("a host"));
+    for budget in [0, 100, 101] {
+        let error = Window::new(Arc::clone(&host), [Strategy::digest()], 100, budget);
+        assert_eq!(error.expect_err("refused").budget, budget);
+    }
+}

@@ -1,0 +1,169 @@
+//! When a history is compacted, and to what size.
+
+use std::sync::Arc;
+
+use baler_conversation::Conversation;
+use baler_conversation::document::Prefix;
+
+use super::{View, Views};
+use crate::compactor::of_refused;
+use crate::error::HostError;
+use crate::host::Host;
+use crate::receipt::Receipt;
+use crate::request::{Budget, Request, Trigger};
+use crate::strategy::Strategy;
+
+/// Keeps what is shown of histories within a number of tokens.
+#[derive(Debug, Clone)]
+pub struct Window {
+    host: Arc<Host>,
+    chain: Arc<[Strategy]>,
+    /// Tokens of a request from which on to compact.
+    at: u32,
+    /// Tokens that the result should fit in.
+    budget: u32,
+    request: Request,
+}
+
+/// Why there is no such window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a history is compacted from {at} tokens on, so its budget is less than that and more than 0, and not {budget}"
+)]
+pub struct WindowError {
+    /// Tokens from which on to compact.
+    pub at: u32,
+    /// The budget.
+    pub budget: u32,
+}
+
+/// What is shown of a history.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Shown {
+    /// The request to send: the history itself if all of it is shown.
+    pub conversation: Conversation,
+    /// The view by which it is shown; `None` if all of it is.
+    pub view: Option<Arc<View>>,
+    /// What was done now; `None` if no compaction was due.
+    pub receipt: Option<Receipt>,
+}
+
+impl Window {
+    /// Creates a window: requests of `at` tokens and more are compacted to `budget` tokens, by `chain`.
+    ///
+    /// # Errors
+    /// The budget is 0, or not less than `at`.
+    pub fn new(
+        host: Arc<Host>,
+        chain: impl Into<Arc<[Strategy]>>,
+        at: u32,
+        budget: u32,
+    ) -> Result<Self, WindowError> {
+        if budget == 0 || budget >= at {
+            return Err(WindowError { at, budget });
+        }
+        Ok(Self {
+            host,
+            chain: chain.into(),
+            at,
+            budget,
+            request: Request::new(Budget::Tokens(budget)),
+        })
+    }
+
+    /// Sets what else compactions have to do. Budget and trigger of this request do not count.
+    #[must_use]
+    pub fn with_request(mut self, request: Request) -> Self {
+        self.request = request;
+        self
+    }
+
+    /// Returns the number of tokens from which on a request is compacted.
+    #[must_use]
+    pub const fn at(&self) -> u32 {
+        self.at
+    }
+
+    /// Returns what to show of a history now: by the view of before if that will do, else by a new one.
+    ///
+    /// # Errors
+    /// The host or the machine failed.
+    pub async fn show(&self, history: &Conversation, views: &Views) -> Result<Shown, HostError> {
+        self.shown(history, views, false).await
+    }
+
+    /// Like [`Window::show`], after the provider refused what was shown before as too long. The next request is smaller,
+    /// unless nothing can be left out.
+    ///
+    /// # Errors
+    /// The host or the machine failed.
+    pub async fn show_less(
+        &self,
+        history: &Conversation,
+        views: &Views,
+    ) -> Result<Shown, HostError> {
+        self.shown(history, views, true).await
+    }
+
+    async fn shown(
+        &self,
+        history: &Conversation,
+        views: &Views,
+        overflow: bool,
+    ) -> Result<Shown, HostError> {
+        let prefixes = history.prefixes();
+        let (conversation, view) = as_before(history, views, &prefixes);
+        let tokens = conversation.tokens();
+        let is_due = tokens >= self.at && !views.is_futile(&prefixes);
+        if !overflow && !is_due {
+            return Ok(Shown {
+                conversation,
+                view,
+                receipt: None,
+            });
+        }
+        let (budget, trigger) = match overflow {
+            true => (self.budget.min(of_refused(tokens)), Trigger::Overflow),
+            false => (self.budget, Trigger::Threshold),
+        };
+        let mut request = self.request.clone().with_trigger(trigger);
+        request.budget = Budget::Tokens(budget);
+        let compaction = self
+            .host
+            .compact(&conversation, &self.chain, &request)
+            .await?;
+        let next = compaction
+            .is_compacted()
+            .then(|| View::composed(view.as_deref(), &compaction, &prefixes))
+            .flatten();
+        let view = match next {
+            Some(next) => Some(views.remember(next)),
+            None => {
+                views.note_futile(&prefixes);
+                view
+            }
+        };
+        Ok(Shown {
+            conversation: compaction.conversation,
+            view,
+            receipt: Some(compaction.receipt),
+        })
+    }
+}
+
+/// Returns what is shown of a history by its newest view, with that view.
+fn as_before(
+    history: &Conversation,
+    views: &Views,
+    prefixes: &[Prefix],
+) -> (Conversation, Option<Arc<View>>) {
+    let shown = views.find(prefixes).and_then(|view| {
+        let shown = view.of(history).ok()?;
+        // A later output may answer a call that the view does not show.
+        let is_old = |rule| history.broken().any(|own| own.rule == rule);
+        let is_sound = shown.broken().all(|broken| is_old(broken.rule));
+        is_sound.then_some((shown, Some(view)))
+    });
+    shown.unwrap_or_else(|| (history.clone(), None))
+}
