@@ -123,6 +123,9 @@ def plain(value):
 def with_interval(interval):
     if interval is None:
         return "–"
+    # As `host/eval/src/statistics.rs`: of fewer conversations an interval says nothing.
+    if interval["conversations"] < 10:
+        return f"{interval['mean']:.2f} (of {interval['conversations']})"
     return f"{interval['mean']:.2f} ({interval['low']:.2f}–{interval['high']:.2f})"
 
 

@@ -221,10 +221,18 @@ impl Source {
         host: &Host,
         arguments: &SandboxArguments,
     ) -> Result<Strategy, Failure> {
+        self.load_within(host, arguments, self.base()).await
+    }
+
+    /// The limits of a component where none were typed: those of `baler.toml`, else the host's.
+    fn base(&self) -> Limits {
         let base = Limits::default();
-        let listed = self.listed().map(|listed| listed.limits(base));
-        self.load_within(host, arguments, listed.unwrap_or(base))
-            .await
+        self.listed().map_or(base, |listed| listed.limits(base))
+    }
+
+    /// The limits of a component in a compaction.
+    pub(crate) fn limits(&self, arguments: &SandboxArguments) -> Limits {
+        arguments.limits_over(self.base())
     }
 
     /// Makes the strategy ready to describe itself. What a list sets for its work is no reason to wait for that.
@@ -297,6 +305,7 @@ pub(crate) fn listed_as_json(listed: &Listed) -> Value {
         "digest": listed.digest(),
         "grant": listed.grants(),
         "trusted": listed.trust() == Trust::Trusted,
+        "limits": listed.limits(Limits::default()),
         "config": listed.config().map(|config| serde_json::from_str::<Value>(config).ok()),
     })
 }

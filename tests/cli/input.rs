@@ -124,7 +124,9 @@ fn input_without_read_permission_is_reported() {
 #[test]
 fn a_session_log_becomes_the_request_of_its_provider() {
     let bench = Bench::new();
-    let log = example("fix-a-clock.claude-code.jsonl");
+    // Its program is still writing.
+    let whole = fs::read_to_string(example("fix-a-clock.claude-code.jsonl")).expect("an example");
+    let log = bench.file("session.jsonl", &(whole + r#"{"parentUuid":"u0"#));
     let ran = bench.run(&["compact", &log, "--budget", "40%"]).ends(0);
     assert!(
         ran.stderr.contains("half-written last line"),

@@ -25,7 +25,7 @@ fn hanging_strategy_is_stopped_and_the_fallback_compacts() {
         .says(&[
             "compacted by native:digest: a fallback",
             "loop-forever: it exceeded its time limit of 100 ms",
-            "→ raise the time limit",
+            "→ report this to its author; if it needs more by design, raise the time limit",
             "(--timeout)",
             "may       read the conversation",
             "native:digest: its plan was applied",
@@ -48,7 +48,7 @@ fn limits_are_set_by_options() {
     bench
         .run(&["compact", &input, "-s", &hungry, "--memory", "8MiB"])
         .ends(4)
-        .says(&["bytes of memory; the limit is 8388608", "(--memory)"]);
+        .says(&["of memory together; the limit is 8 MiB", "(--memory)"]);
     bench
         .run(&["compact", &input, "-s", "sliding-window", "--fuel", "1"])
         .ends(4)

@@ -1,11 +1,11 @@
 //! Lines that mention an error, and outputs of programs that failed.
 
-use super::signs::Signs;
+use super::any_word::AnyWord;
 use super::text;
 use baler_provenance::json_members::{self, Value};
 
 /// Words of a line that mentions an error, in any case.
-static SIGNS: Signs<6> = Signs::new([
+static SIGNS: AnyWord<6> = AnyWord::new([
     "error",
     "exception",
     "traceback",
@@ -15,7 +15,7 @@ static SIGNS: Signs<6> = Signs::new([
 ]);
 
 /// What precedes the code with which a program ended, within [`EXIT`] bytes of either end of the output.
-static EXITS: Signs<11> = Signs::new([
+static EXITS: AnyWord<11> = AnyWord::new([
     "exit code",
     "exit_code",
     "exitcode",

@@ -49,7 +49,7 @@ mod section;
 mod sentences;
 pub mod shares;
 mod shell_blocks;
-mod signs;
+mod any_word;
 mod statements;
 mod story;
 mod tasks;

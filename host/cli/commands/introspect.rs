@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use anyhow::anyhow;
 use baler_host::{
-    Strategy,
+    Limits, Strategy,
     receipt::ComponentInfo,
     strategy::{IntrospectError, Introspection},
 };
@@ -89,6 +89,7 @@ impl IntrospectCommand {
                 &source,
                 said.as_ref(),
                 config.is_some(),
+                &source.limits(&self.sandbox),
             ))?;
         }
         Ok(Exit::Done)
@@ -129,6 +130,7 @@ fn as_words(
     source: &Source,
     said: Option<&Introspection>,
     has_config: bool,
+    limits: &Limits,
 ) -> String {
     let mut text = styled(BOLD, &cleaned(strategy.name())) + "\n";
     if let Some(component) = strategy.component() {
@@ -136,6 +138,13 @@ fn as_words(
         if let Some(listed) = source.listed() {
             row(&mut text, "listed", &sources::listed_in_words(listed));
         }
+        let most = format!(
+            "fuel {}, {}, {} of memory",
+            number(limits.fuel),
+            figures::time(limits.time),
+            figures::bytes(limits.memory as u64)
+        );
+        row(&mut text, "limits", &most);
     } else if let Some(address) = strategy.address() {
         row(
             &mut text,

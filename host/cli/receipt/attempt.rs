@@ -130,10 +130,15 @@ fn verified(verification: Verification) -> &'static str {
 fn push_reported(text: &mut String, attempt: &Attempt) {
     if attempt.usage.log_lines > 0 && attempt.free_text.is_none() {
         let lines = usize::try_from(attempt.usage.log_lines).unwrap_or(usize::MAX);
+        let dropped = match attempt.usage.log_lines_dropped {
+            0 => String::new(),
+            lines => format!(", and {} above the limit, which are gone", number(lines)),
+        };
+        let logged = figures::count(lines, "line");
         row(
             text,
             "logged",
-            &format!("{}; --words shows them", figures::count(lines, "line")),
+            &format!("{logged}{dropped}; --words shows them"),
         );
     }
     if !attempt.metrics.is_empty() {

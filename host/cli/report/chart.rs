@@ -18,6 +18,23 @@ pub(crate) struct Interval {
     pub(crate) conversations: u64,
 }
 
+/// The fewest conversations of which an interval is shown (`host/eval/src/statistics.rs` says why).
+const LEAST: u64 = 10;
+
+impl Interval {
+    /// Returns the bounds, if they say how certain the mean is.
+    fn bounds(&self) -> Option<[f64; 2]> {
+        (self.conversations >= LEAST).then_some([self.low, self.high])
+    }
+
+    fn text(&self) -> String {
+        self.bounds().map_or_else(
+            || format!("{:.2}", self.mean),
+            |[low, high]| format!("{:.2} ({low:.2}–{high:.2})", self.mean),
+        )
+    }
+}
+
 /// A chart.
 pub(crate) struct Chart<'a> {
     pub(crate) title: String,
@@ -145,7 +162,7 @@ impl Chart<'_> {
     pub(crate) fn table(&self) -> Markup {
         html! {
             table {
-                caption { (self.title) ": mean, interval of 95 %, conversations" }
+                caption { (self.title) ": mean, interval of 95 % (of ten conversations and more), conversations" }
                 thead { tr { th scope="col" { "strategy" } @for panel in &self.panels { th scope="col" class="number" { (panel.title) } } } }
                 tbody {
                     @for (index, row) in self.rows.iter().enumerate() {
@@ -156,7 +173,7 @@ impl Chart<'_> {
                                     @match panel.points.get(index).copied().flatten() {
                                         None => "–",
                                         Some(Point { of, is_over }) => {
-                                            (format!("{:.2} ({:.2}–{:.2})", of.mean, of.low, of.high)) span class="muted" { ", " (of.conversations) }
+                                            (of.text()) span class="muted" { ", of " (of.conversations) }
                                             @if is_over { span class="changed" { ", over the budget" } }
                                         },
                                     }
@@ -180,10 +197,12 @@ fn mark(point: &Point, of: &Row<'_>, left: f64, wide: f64, y: f64) -> Markup {
     };
     html! {
         g class=(class) {
-            title { (Untrusted(of.name)) (format!(": {:.3}, from {:.3} to {:.3}", point.mean, point.low, point.high)) @if *is_over { "; over the budget" } }
-            line x1=(x(point.low)) x2=(x(point.high)) y1=(Px(y)) y2=(Px(y)) {}
-            @for end in [point.low, point.high] {
-                line x1=(x(end)) x2=(x(end)) y1=(Px(y - 4.0)) y2=(Px(y + 4.0)) {}
+            title { (Untrusted(of.name)) ": " (point.text()) ", of " (point.conversations) " conversations" @if *is_over { "; over the budget" } }
+            @if let Some([low, high]) = point.bounds() {
+                line x1=(x(low)) x2=(x(high)) y1=(Px(y)) y2=(Px(y)) {}
+                @for end in [low, high] {
+                    line x1=(x(end)) x2=(x(end)) y1=(Px(y - 4.0)) y2=(Px(y + 4.0)) {}
+                }
             }
             circle cx=(x(point.mean)) cy=(Px(y)) r="4.5" {}
         }

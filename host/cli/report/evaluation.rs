@@ -235,7 +235,7 @@ impl Evaluation {
                 h2 { "Evaluation " code { (Untrusted(file)) } }
                 p {
                     (self.conversations.len() - skipped) " of " (count(self.conversations.len(), "conversation")) " measured, in " (count(sets.len(), "set")) "; in the others too little was needed later, or they could not be used. "
-                    "A dot is the mean over cuts, conversations and sets; a whisker the interval of 95 % of a bootstrap over conversations. Hollow: baselines of equal size. Starred: over the budget at more than one of twenty cuts, so not to be compared."
+                    "A dot is the mean over cuts, conversations and sets; a whisker the interval of 95 % of a bootstrap over conversations, where these are ten or more: a dot without one may be chance. Hollow: baselines of equal size. Starred: over the budget at more than one of twenty cuts, so not to be compared."
                 }
                 @if self.summary.is_empty() { p class="muted" { "Nothing was measured." } }
                 @else {

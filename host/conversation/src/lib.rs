@@ -2,7 +2,7 @@
 //! validated, repaired, extended and written.
 //!
 //! A provider refuses a request whose messages break its rules: a tool output without its call, thinking
-//! that was edited, an empty text. This crate knows these rules for four formats ([`Format`]), and which
+//! that was edited, an empty text. This crate knows these rules for five formats ([`Format`]), and which
 //! messages belong together. It does not decide what to remove from a conversation; `baler-host` does.
 //!
 //! 1. **Read.** A [`Reader`] reads a request body, its list of messages, or the session log of an agent

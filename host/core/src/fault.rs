@@ -38,7 +38,7 @@ pub enum Fault {
         limit_ms: u64,
     },
     /// The component requested more memory than the limit for all its memories together.
-    #[error("it requested {wanted} bytes of memory; the limit is {limit}")]
+    #[error("it requested {} MiB of memory together; the limit is {} MiB", wanted.div_ceil(1 << 20), limit >> 20)]
     Memory {
         /// Limit in bytes.
         limit: u64,
@@ -351,16 +351,16 @@ impl Fault {
     pub const fn remedy(&self) -> &'static str {
         match self {
             Self::OutOfFuel { .. } => {
-                "raise the fuel limit if the strategy needs more by design; otherwise report this to its author"
+                "report this to its author; if it needs more by design, raise the fuel limit"
             }
             Self::Timeout { .. } => {
-                "raise the time limit if the strategy needs more by design; otherwise report this to its author"
+                "report this to its author; if it needs more by design, raise the time limit"
             }
             Self::Memory { .. } | Self::Table { .. } => {
-                "raise the memory limit if the strategy needs more by design; otherwise report this to its author"
+                "report this to its author; if it needs more by design, raise the memory limit"
             }
             Self::OverBudget { .. } => {
-                "raise the budget, change the strategy's config if it has one, or report this to its author"
+                "report this to its author, change the strategy's config if it has one, or raise the budget"
             }
             Self::NoProgress { .. } => {
                 "this strategy found nothing more to remove; try another strategy or another config"

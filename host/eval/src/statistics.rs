@@ -23,6 +23,9 @@ pub struct Interval {
     pub conversations: usize,
 }
 
+/// The fewest conversations of which an interval says how certain a mean is: of fewer, a bootstrap draws the same ones again.
+pub(crate) const LEAST: usize = 10;
+
 impl Interval {
     /// Returns the mean of values of which each is of one conversation. All are 0 without values.
     pub(crate) fn of(values: &[f64]) -> Self {

@@ -8,7 +8,7 @@ use serde_json::{Value, json as value};
 use crate::baselines::Baseline;
 use crate::constraints;
 use crate::run::{Evaluation, Row, SkipReason};
-use crate::statistics::{Interval, Summary};
+use crate::statistics::{Interval, LEAST, Summary};
 use crate::verdict;
 
 /// A figure: its name in tables and JSON, and how to get it from a row.
@@ -41,7 +41,8 @@ const OF_RESULTS: [&str; 6] = [
 
 /// What the columns mean, in short; `docs/fidelity.md` has the definitions.
 const LEGEND: &str = "\
-Shares from 0 to 1 with their 95 % intervals: of what the model used later and the history held, how much is still there.
+Shares from 0 to 1 with their 95 % intervals, or the number of conversations where that is too small for one: of what the
+model used later and the history held, how much is still there.
 
 - recall: names (paths, symbols, ids, numbers); in context: those kept with what is said of them; paths, far (not mentioned \
   for long), arguments (of calls): the same of these alone
@@ -364,7 +365,10 @@ fn name_of(budget: u32) -> String {
 fn with_interval(figure: Option<Interval>) -> String {
     figure.map_or_else(
         || "–".to_owned(),
-        |of| format!("{:.2} ({:.2}–{:.2})", of.mean, of.low, of.high),
+        |of| match of.conversations < LEAST {
+            true => format!("{:.2} (of {})", of.mean, of.conversations),
+            false => format!("{:.2} ({:.2}–{:.2})", of.mean, of.low, of.high),
+        },
     )
 }
 

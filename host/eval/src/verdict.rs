@@ -4,13 +4,10 @@ use std::fmt::Write as _;
 
 use crate::baselines::Baseline;
 use crate::run::{ConversationResult, Row};
-use crate::statistics::Summary;
+use crate::statistics::{LEAST, Summary};
 
 /// A strategy is not compared if more than one of this many results exceeds the budget. A report marks its points.
 const OVER: usize = 20;
-
-/// The fewest conversations of which a difference can be certain.
-const LEAST: usize = 10;
 
 /// Writes a sentence for each budget. Empty where there is nothing to compare.
 pub(crate) fn markdown(summary: &Summary<'_>, name_of: impl Fn(u32) -> String) -> String {
@@ -24,11 +21,16 @@ pub(crate) fn markdown(summary: &Summary<'_>, name_of: impl Fn(u32) -> String) -
         return text;
     }
     format!(
-        "### What this says\n\nBy what was needed later and is in the context (all sets with equal weight). A difference is certain if its 95 % interval, at the cuts that both have, is on one side of zero.\n\n{text}"
+        "### What this says\n\n{} (all sets with equal weight). A difference is certain if its 95 % interval, over at least {LEAST} conversations at the cuts that both have, is on one side of zero.\n\n{text}",
+        match has_needs(summary) {
+            true => "By *needs*: what an agent must know",
+            false => "By *in context*: what was needed later and is there with what is said of it",
+        }
     )
 }
 
 fn sentence(summary: &Summary<'_>, budget: u32) -> Option<String> {
+    let kept = kept(summary);
     let mut over = Vec::new();
     let mut strategies: Vec<(&str, f64)> = Vec::new();
     for strategy in summary.strategies() {
@@ -66,12 +68,21 @@ fn sentence(summary: &Summary<'_>, budget: u32) -> Option<String> {
     Some(sentence)
 }
 
-fn kept(row: &Row) -> Option<f64> {
-    row.measured.in_context
+/// Whether recordings state what must be known. Where they do, that counts and not which names were used later.
+fn has_needs(summary: &Summary<'_>) -> bool {
+    summary.rows().any(|row| row.measured.needs.is_some())
+}
+
+fn kept(summary: &Summary<'_>) -> fn(&Row) -> Option<f64> {
+    match has_needs(summary) {
+        true => |row| row.measured.needs,
+        false => |row| row.measured.in_context,
+    }
 }
 
 /// Returns whether `best` keeps certainly more than `other` at the same cuts of the same conversations.
 fn certainty(summary: &Summary<'_>, budget: u32, best: &str, other: &str) -> &'static str {
+    let kept = kept(summary);
     let at_same_cuts = |result: &ConversationResult| -> Vec<f64> {
         let rows_of = |name: &str| {
             let rows = result.rows.iter();
@@ -86,7 +97,7 @@ fn certainty(summary: &Summary<'_>, budget: u32, best: &str, other: &str) -> &'s
         pairs.collect()
     };
     match summary.mean_of(&summary.sets(), &at_same_cuts) {
-        Some(difference) if difference.conversations < LEAST => "of too few conversations to say",
+        Some(difference) if difference.conversations < LEAST => "too few conversations to be certain",
         Some(difference) if difference.low > 0.0 => "certainly less",
         Some(difference) if difference.high < 0.0 => "certainly more",
         _ => "which may be chance",
@@ -98,6 +109,35 @@ mod tests {
     use super::*;
     use crate::measure::Measurement;
     use crate::run::Evaluation;
+
+    #[test]
+    fn what_must_be_known_counts_where_it_is_stated() {
+        let result = |number: u32| {
+            let with = |strategy, kept, needs| {
+                let mut row = row(strategy, kept, false);
+                row.measured.needs = Some(needs);
+                row
+            };
+            ConversationResult {
+                set: "own".to_owned(),
+                id: number.to_string(),
+                content_hash: "sha256:0".to_owned(),
+                skipped: None,
+                mislabelled: None,
+                rows: vec![with("mask", 0.9, 0.4), with("tiered", 0.5, 0.8)],
+                constraints: Vec::new(),
+            }
+        };
+        let evaluation = Evaluation {
+            results: (0..12).map(result).collect(),
+        };
+        let text = markdown(&Summary::of(&evaluation), |_| "10 %".to_owned());
+        let said = "`tiered` keeps 0.80; of the baselines `mask` 0.40, certainly less\n";
+        assert!(
+            text.contains("By *needs*") && text.ends_with(said),
+            "{text}"
+        );
+    }
 
     fn row(strategy: &str, kept: f64, is_over: bool) -> Row {
         Row {

@@ -104,7 +104,9 @@ pub(super) fn body(text: &str) -> Vec<Parsed> {
             (BEDROCK, messages)
         }
         (_, _, Some(messages)) if body.model.is_some() => {
-            let is_anthropic = body.system.is_some() || body.max_tokens.is_some();
+            // What baler makes of a log has neither system text nor a limit.
+            let has_results = messages.get().contains("\"tool_use_id\"");
+            let is_anthropic = body.system.is_some() || body.max_tokens.is_some() || has_results;
             (if is_anthropic { ANTHROPIC } else { CHAT }, messages)
         }
         _ => return Vec::new(),
@@ -232,6 +234,10 @@ mod tests {
             (r#"{"model": "m", "messages": []}"#, CHAT),
             (
                 r#"{"model": "m", "max_tokens": 9, "messages": []}"#,
+                ANTHROPIC,
+            ),
+            (
+                r#"{"model": "m", "messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}]}"#,
                 ANTHROPIC,
             ),
             (r#"{"model": "m", "input": "hi"}"#, RESPONSES),

@@ -3,12 +3,12 @@
 /// Words in lower case, of three bytes and more, with tables of which of them have a byte as their first, second and third
 /// one. Most places of a text are passed by three look-ups, however many words there are.
 #[derive(Debug)]
-pub(super) struct Signs<const N: usize> {
+pub(super) struct AnyWord<const N: usize> {
     words: [&'static [u8]; N],
     tables: [[u32; 128]; 3],
 }
 
-impl<const N: usize> Signs<N> {
+impl<const N: usize> AnyWord<N> {
     pub(super) const fn new(words: [&'static str; N]) -> Self {
         assert!(N <= 32, "a table has 32 bits for a byte");
         let mut all: [&[u8]; N] = [&[]; N];
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn words_are_found_in_any_case_and_nowhere_else() {
-        const SIGNS: Signs<3> = Signs::new(["error", "err", " so that "]);
+        const SIGNS: AnyWord<3> = AnyWord::new(["error", "err", " so that "]);
         for text in ["ERROR", "an Error", "err", "x so That y", "é error"] {
             assert!(SIGNS.are_in(text), "{text}");
         }
