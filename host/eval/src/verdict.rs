@@ -97,7 +97,9 @@ fn certainty(summary: &Summary<'_>, budget: u32, best: &str, other: &str) -> &'s
         pairs.collect()
     };
     match summary.mean_of(&summary.sets(), &at_same_cuts) {
-        Some(difference) if difference.conversations < LEAST => "too few conversations to be certain",
+        Some(difference) if difference.conversations < LEAST => {
+            "too few conversations to be certain"
+        }
         Some(difference) if difference.low > 0.0 => "certainly less",
         Some(difference) if difference.high < 0.0 => "certainly more",
         _ => "which may be chance",

@@ -157,6 +157,74 @@ async fn what_the_provider_refused_becomes_smaller_each_time() {
     }
 }
 
+/// Whatever a program does with its history: it goes on, takes messages back, edits one, and returns to what it had.
+#[tokio::test]
+async fn whatever_becomes_of_a_history_what_is_shown_is_valid_and_stays_the_same() {
+    for (kind, seed) in Kind::ALL
+        .into_iter()
+        .flat_map(|kind| (0..4).map(move |seed| (kind, seed)))
+    {
+        let (whole, messages) = session(kind, seed);
+        let (_, window) = window(whole.tokens() / 2, whole.tokens() / 4);
+        let views = Views::default();
+        let mut choices = Choices::from_seed(seed + 100);
+        let mut branch = messages.clone();
+        let mut count = 1;
+        for request in 0..40 {
+            match choices.below(6) {
+                0 => count = 1 + choices.below(count),
+                1 => {
+                    let place = choices.below(count);
+                    branch[place] = messages[place].replace("the", "THE");
+                }
+                2 => branch.clone_from(&messages),
+                _ => count = (count + 1 + choices.below(12)).min(branch.len()),
+            }
+            let history = begin(&whole, &branch[..count]);
+            let shown = window
+                .show(&history, &views)
+                .await
+                .expect("a host that works");
+            let case = format!("{kind:?} {seed}, request {request} of {count} messages");
+            let is_old = |rule| history.broken().any(|own| own.rule == rule);
+            assert!(
+                shown
+                    .conversation
+                    .broken()
+                    .all(|broken| is_old(broken.rule)),
+                "{case}"
+            );
+            if shown.receipt.is_none() {
+                assert!(
+                    shown.conversation.tokens() < window.at()
+                        || views.is_futile(&history.prefixes()),
+                    "{case}"
+                );
+            }
+            // What is asked again is answered in the same way.
+            let again = window
+                .show(&history, &views)
+                .await
+                .expect("a host that works");
+            assert_eq!(
+                again.conversation.document(),
+                shown.conversation.document(),
+                "{case}"
+            );
+            // So is a longer history, as long as nothing is due.
+            let more = begin(&whole, &branch[..(count + 1).min(branch.len())]);
+            let next = window.show(&more, &views).await.expect("a host that works");
+            let is_same = next.view == shown.view && next.receipt.is_none();
+            let unchanged = next
+                .conversation
+                .messages_unchanged_since(&shown.conversation);
+            if is_same && !more.is_broken() && !history.is_broken() {
+                assert_eq!(unchanged, shown.conversation.message_count(), "{case}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_budget_that_is_not_below_its_trigger_is_refused() {
     let host = Arc::new(Host::builder().build().expect("a host"));
