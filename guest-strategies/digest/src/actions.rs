@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::checks;
 use super::commands;
 use super::errors;
+use super::part::is_data;
 use super::scan;
 use super::text;
 use super::values;
@@ -542,14 +543,16 @@ pub(super) fn is_read_only_command(command: &str) -> bool {
     })
 }
 
-/// Returns the outcome of a command: its whole output if that is short, or else its last line if that sums
-/// up, or what it says of commits.
+/// Returns the outcome of a command: its whole output if that is short, the beginning of a message in one line, or else its
+/// last line if that sums up, or what it says of commits.
 fn outcome(output: &str) -> Option<String> {
     let output = without_rules(output);
     if !output.contains(char::is_alphanumeric) {
         return None;
     }
-    if output.len() <= OUTCOME {
+    // The beginning of a longer message says what matters: `Command running in background with ID: b7a5c1e. Output is …`
+    let is_message = output.len() <= 2 * OUTCOME && !output.contains('\n') && !is_data(output);
+    if output.len() <= OUTCOME || is_message {
         return Some(text::line(output, OUTCOME));
     }
     const SUMS: [&str; 9] = [

@@ -8,6 +8,7 @@
 mod token;
 mod descriptors;
 mod limits;
+mod listening;
 mod server;
 mod client;
 

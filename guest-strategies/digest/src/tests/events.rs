@@ -74,7 +74,8 @@ fn what_calls_came_to_stands_before_what_was_read() {
     notes.read(&call(
         "bash",
         r#"{"command": "./dredge.sh --quay 7", "run_in_background": true}"#,
-        "Running in background with id dr_81f3",
+        // Longer than an outcome that is a line of its own.
+        "Command running in background with ID: dr_81f3. Output is being written to: /srv/harbour/agents/quay-7/sessions/b7a5c1e/tasks/dr_81f3.output",
         false,
     ));
     reading(&mut notes, 10..30);
@@ -84,7 +85,7 @@ fn what_calls_came_to_stands_before_what_was_read() {
         ("send_mail", "→ 550 mailbox full — failed"),
         ("open_ticket", "→ T-2231"),
         ("order_tug", "may or may not exist"),
-        ("dredge.sh", "id dr_81f3"),
+        ("dredge.sh", "with ID: dr_81f3"),
     ] {
         let mut lines = digest.lines();
         let line = lines.find(|line| line.contains(what)).unwrap_or_default();

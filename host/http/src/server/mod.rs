@@ -4,7 +4,6 @@ mod admission;
 mod body;
 mod catalog;
 mod client_api;
-mod connections;
 mod error;
 mod failure_log;
 mod field_types;
@@ -19,7 +18,6 @@ mod routes;
 mod serve;
 mod strategy_api;
 mod throttle;
-mod write_timeout;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
