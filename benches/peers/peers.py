@@ -21,7 +21,7 @@ def timed(work):
 def all_peers() -> dict:
     """Returns the peers that are installed, by name, with the job that they do."""
     peers = {}
-    for of in (_langchain, _agent_framework, _haystack, _pydantic_ai, _autogen, _strands, _headroom):
+    for of in (_langchain, _agent_framework, _haystack, _pydantic_ai, _autogen, _strands, _headroom, _cliffcompaction):
         try:
             peers |= of()
         except ImportError as error:
@@ -307,3 +307,18 @@ def _headroom():
 
 
 _COUNTER = baler.Host(state=None)
+
+
+def _cliffcompaction():
+    from cliffcompaction.config import Config
+    from cliffcompaction.dialects.openai_chat import DIALECT
+    from cliffcompaction.engine import Engine
+
+    def fit(messages, tokens):
+        # Its proxy compacts what is over the threshold, and harder while the result still is.
+        engine = Engine(Config(threshold_tokens=tokens))
+        body = {"model": "gpt-4o", "messages": copy.deepcopy(messages)}
+        request, took = timed(lambda: engine.prepare(body, DIALECT))
+        return request.outgoing_body()["messages"], took
+
+    return {"CliffCompaction": ("summary", fit)}

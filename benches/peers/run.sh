@@ -13,5 +13,5 @@ python3 -m venv "$scratch/venv"
 export PATH="$scratch/venv/bin:$PATH" BALER_STATE="$scratch/state"
 "$here/../../bindings/python/build.sh" "$scratch/wheels"
 uv pip install --quiet "$scratch"/wheels/*.whl langchain==1.5.2 agent-framework-core==1.23.0 haystack-ai==3.4.1 \
-  pydantic-ai-harness==0.62.0 autogen-core==0.7.5 strands-agents==1.62.0 headroom-ai==0.42.0
+  pydantic-ai-harness==0.62.0 autogen-core==0.7.5 strands-agents==1.62.0 headroom-ai==0.42.0 cliffcompaction==0.1.0
 python "$here/compare.py" "$@"
