@@ -282,16 +282,17 @@ impl Reader {
                 by_log: true,
             })
         });
-        let model = log.as_ref().map(|log| log.model.as_deref());
+        // A log that names no model has none, whatever its document says.
+        let model = log
+            .as_ref()
+            .map(|log| log.model.as_deref().unwrap_or_default());
         let conversation = BodyReader {
             format: log
                 .as_ref()
                 .map(|log| log.format)
                 .or(options.format)
                 .or(self.format),
-            tokenizer: &|named| {
-                self.tokenizer_for(model.map_or(named, |model| model.unwrap_or_default()))
-            },
+            tokenizer: &|named| self.tokenizer_for(model.unwrap_or(named)),
             key: &self.key,
             reported: used.or(by_log),
             progress: options.progress,

@@ -9,11 +9,27 @@ use crate::statistics::{LEAST, Summary};
 /// A strategy is not compared if more than one of this many results exceeds the budget. A report marks its points.
 const OVER: usize = 20;
 
+/// What strategies are compared by.
+type Kept = fn(&Row) -> Option<f64>;
+
 /// Writes a sentence for each budget. Empty where there is nothing to compare.
 pub(crate) fn markdown(summary: &Summary<'_>, name_of: impl Fn(u32) -> String) -> String {
+    // Where recordings state what must be known, that counts and not which names were used later.
+    let has_needs = summary.rows().any(|row| row.measured.needs.is_some());
+    let (kept, meaning): (Kept, &str) = if has_needs {
+        (
+            |row| row.measured.needs,
+            "By *needs*: what an agent must know",
+        )
+    } else {
+        (
+            |row| row.measured.in_context,
+            "By *in context*: what was needed later and is there with what is said of it",
+        )
+    };
     let mut text = String::new();
     for budget in summary.budgets() {
-        if let Some(sentence) = sentence(summary, budget) {
+        if let Some(sentence) = sentence(summary, budget, kept) {
             let _ = writeln!(text, "- {}: {sentence}", name_of(budget));
         }
     }
@@ -21,16 +37,11 @@ pub(crate) fn markdown(summary: &Summary<'_>, name_of: impl Fn(u32) -> String) -
         return text;
     }
     format!(
-        "### What this says\n\n{} (all sets with equal weight). A difference is certain if its 95 % interval, over at least {LEAST} conversations at the cuts that both have, is on one side of zero.\n\n{text}",
-        match has_needs(summary) {
-            true => "By *needs*: what an agent must know",
-            false => "By *in context*: what was needed later and is there with what is said of it",
-        }
+        "### What this says\n\n{meaning} (all sets with equal weight). A difference is certain if its 95 % interval, over at least {LEAST} conversations at the cuts that both have, is on one side of zero.\n\n{text}"
     )
 }
 
-fn sentence(summary: &Summary<'_>, budget: u32) -> Option<String> {
-    let kept = kept(summary);
+fn sentence(summary: &Summary<'_>, budget: u32, kept: Kept) -> Option<String> {
     let mut over = Vec::new();
     let mut strategies: Vec<(&str, f64)> = Vec::new();
     for strategy in summary.strategies() {
@@ -52,7 +63,7 @@ fn sentence(summary: &Summary<'_>, budget: u32) -> Option<String> {
     let mut sentence = format!("`{}` keeps {:.2}", best.0, best.1);
     let mut add = |words: &str, other: Option<&(&str, f64)>| {
         if let Some((name, mean)) = other {
-            let certain = certainty(summary, budget, best.0, name);
+            let certain = certainty(summary, budget, kept, [best.0, name]);
             let _ = write!(sentence, "; {words} `{name}` {mean:.2}, {certain}");
         }
     };
@@ -68,21 +79,13 @@ fn sentence(summary: &Summary<'_>, budget: u32) -> Option<String> {
     Some(sentence)
 }
 
-/// Whether recordings state what must be known. Where they do, that counts and not which names were used later.
-fn has_needs(summary: &Summary<'_>) -> bool {
-    summary.rows().any(|row| row.measured.needs.is_some())
-}
-
-fn kept(summary: &Summary<'_>) -> fn(&Row) -> Option<f64> {
-    match has_needs(summary) {
-        true => |row| row.measured.needs,
-        false => |row| row.measured.in_context,
-    }
-}
-
 /// Returns whether `best` keeps certainly more than `other` at the same cuts of the same conversations.
-fn certainty(summary: &Summary<'_>, budget: u32, best: &str, other: &str) -> &'static str {
-    let kept = kept(summary);
+fn certainty(
+    summary: &Summary<'_>,
+    budget: u32,
+    kept: Kept,
+    [best, other]: [&str; 2],
+) -> &'static str {
     let at_same_cuts = |result: &ConversationResult| -> Vec<f64> {
         let rows_of = |name: &str| {
             let rows = result.rows.iter();

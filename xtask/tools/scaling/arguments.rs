@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     all: bool,
     /// The largest size, at least 512.
     #[arg(long, default_value_t = 131_072, value_parser = largest)]
-    max: usize,
+    pub(crate) max: usize,
     /// Seconds that one size may take.
     #[arg(long, default_value_t = 20.0)]
     pub(crate) limit: f64,
@@ -64,11 +64,6 @@ impl Arguments {
     /// Sizes, from small to large.
     pub(crate) fn sizes(&self) -> Vec<usize> {
         (0..SIZES).rev().map(|half| self.max >> half).collect()
-    }
-
-    /// The largest size.
-    pub(crate) const fn largest(&self) -> usize {
-        self.max
     }
 
     /// Seconds that a size takes, with all that it needs, before its line stops growing.

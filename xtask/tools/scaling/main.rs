@@ -73,8 +73,10 @@ fn main() -> anyhow::Result<ExitCode> {
     let lines = case::lines();
     let wants = |line: &&Line| arguments.wants(&line.label(), line.is_chosen());
     if let (Some(line), Some(state)) = (arguments.line, &arguments.state) {
-        let line = lines.get(line).context("there is no such line")?;
-        measure::run(line, &arguments, state)?;
+        let found = lines.get(line);
+        let found = found
+            .with_context(|| format!("expected a line below {}, found {line}", lines.len()))?;
+        measure::run(found, &arguments, state)?;
     } else if arguments.list {
         for line in lines.iter().filter(wants) {
             println!("{}", line.label());

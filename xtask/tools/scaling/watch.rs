@@ -64,7 +64,7 @@ pub(crate) fn run(
     let program = std::env::current_exe().context("this program does not know where it is")?;
     let mut child = Command::new(program)
         .args(["--line", &line.to_string()])
-        .args(["--max", &arguments.largest().to_string()])
+        .args(["--max", &arguments.max.to_string()])
         .args(["--limit", &arguments.limit.to_string()])
         .args(["--enough", &enough.to_string()])
         .arg("--state")

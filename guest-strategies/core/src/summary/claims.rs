@@ -22,7 +22,7 @@ const CHANGED: usize = 2;
 const REPETITION: usize = 40;
 const NEW: usize = 8;
 
-/// A line of at least so many bytes is checked sentence by sentence.
+/// Fewest bytes of a line that is checked sentence by sentence.
 const PARAGRAPH: usize = 300;
 
 /// Fewest letters of a word that says what a text is about. A summary must have at least [`TAKEN_UP`] different ones of a

@@ -9,6 +9,8 @@ mod pictures;
 mod prefixes;
 pub(crate) mod repair_history;
 mod read;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -17,7 +17,7 @@ use crate::formats::plain;
 #[serde(into = "String", try_from = "String")]
 pub struct Prefix(u128);
 
-/// Why a text is no [`Prefix`].
+/// Error of a text that is not a [`Prefix`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected 32 hex digits as the hash of the first messages of a history")]
 pub struct NoPrefix;
@@ -45,11 +45,8 @@ impl Prefix {
         hash.update(before.to_be_bytes());
         hash.update(next);
         let hash: [u8; 32] = hash.finalize().into();
-        let (half, _) = hash.split_at(16);
-        Self(
-            half.iter()
-                .fold(0, |sum, byte| (sum << 8) | u128::from(*byte)),
-        )
+        let half = hash.first_chunk().copied().unwrap_or_default();
+        Self(u128::from_be_bytes(half))
     }
 }
 

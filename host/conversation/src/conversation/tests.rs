@@ -251,9 +251,13 @@ fn mark_that_a_tool_output_copies_is_that_outputs_own_text() {
             for message in conversation.all_messages() {
                 for part in &message.parts {
                     if matches!(part.content, Content::Output(_)) {
-                        assert_eq!(conversation
-        .earlier(message, part)
-        .map(|earlier| earlier.text), None, "{document}");
+                        assert_eq!(
+                            conversation
+                                .earlier(message, part)
+                                .map(|earlier| earlier.text),
+                            None,
+                            "{document}"
+                        );
                     }
                 }
             }

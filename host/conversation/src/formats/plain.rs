@@ -36,7 +36,10 @@ pub(crate) fn unmarked(message: &str) -> Cow<'_, str> {
 /// Returns a message, as JSON, without its marks, and with a text for a list of one text block; `None` if it is not JSON.
 pub(crate) fn plain(message: &str) -> Option<Value> {
     let mut message: Value = serde_json::from_str(message).ok()?;
-    message.get_mut("content").map(make_plain);
+    if let Some(content) = message.get_mut("content") {
+        unmark(content);
+        join_only_texts(content);
+    }
     Some(message)
 }
 
@@ -55,13 +58,13 @@ fn unmark(content: &mut Value) {
     }
 }
 
-fn make_plain(content: &mut Value) {
-    unmark(content);
+/// Makes a text of a content, and of the contents of its results, that is a list of one text block.
+fn join_only_texts(content: &mut Value) {
     let Some(blocks) = content.as_array_mut() else {
         return;
     };
     for block in blocks.iter_mut() {
-        block.get_mut("content").map(make_plain);
+        block.get_mut("content").map(join_only_texts);
     }
     if let [Value::Object(block)] = blocks.as_mut_slice()
         && block

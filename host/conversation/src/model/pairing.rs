@@ -103,8 +103,8 @@ fn goes_by_name(message: &Message, output: &Output) -> bool {
     message.role != Role::Tool || !output.kind.is_empty()
 }
 
-/// Whether an output is of the kind that a call wants, where both say so. A program's own shell, or its own search for tools, may answer as a function does
-/// (docs/wire-formats.md, "Where the rules come from").
+/// Whether an output is of the kind that a call wants, where both say so. A program's own shell, or its own search
+/// for tools, may answer as a function does (docs/wire-formats.md, "Where the rules come from").
 pub(crate) fn fits_kind(call: &str, output: &str) -> bool {
     output.is_empty()
         || call.is_empty()
@@ -361,7 +361,7 @@ mod tests {
             let mut message = Message::new(Role::Assistant, 0..0);
             let contents = kinds.clone().map(|kind| (call(id, "read"), kind));
             // The last call is answered first.
-            let answers = kinds.rev().map(|kind| (output(id, ""), kind));
+            let answers = kinds.clone().rev().map(|kind| (output(id, ""), kind));
             for (mut content, kind) in contents.chain(answers) {
                 match &mut content {
                     Content::Call(call) => call.kind = kind,
@@ -373,10 +373,17 @@ mod tests {
                     place: 0..0,
                 });
             }
-            let pairing = Pairing::of([&message]);
-            let wrong = [&pairing.orphans, &pairing.second];
-            assert_eq!(wrong.map(Vec::len), [0; 2], "{id}");
-            assert!(pairing.unanswered.is_empty());
+            // What each answer leaves shows which call it took.
+            for answered in 0..=13 {
+                let mut so_far = message.clone();
+                so_far.parts.truncate(13 + answered);
+                let pairing = Pairing::of([&so_far]);
+                let wrong = [&pairing.orphans, &pairing.second];
+                assert_eq!(wrong.map(Vec::len), [0; 2], "{id}");
+                let left: Vec<&str> = pairing.unanswered.iter().map(|call| call.kind).collect();
+                let of_kinds: Vec<&str> = kinds.clone().take(13 - answered).collect();
+                assert_eq!(left, of_kinds, "{id}, {answered} answers");
+            }
         }
     }
 }

@@ -99,7 +99,7 @@ fn continues_removed_unit(
 }
 
 /// Whether `next` breaks no rule that `view` obeys.
-fn is_sound(next: &Conversation, view: &Conversation) -> bool {
+pub(crate) fn is_sound(next: &Conversation, view: &Conversation) -> bool {
     let is_old = |rule: Rule| view.broken().any(|own| own.rule == rule);
     next.broken().all(|violation| is_old(violation.rule))
 }

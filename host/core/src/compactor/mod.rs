@@ -28,6 +28,7 @@ use tokio::task::JoinHandle;
 pub use config::{CompactorConfig, ConfigFormError};
 pub use events::{Event, EventStream};
 pub use hooks::{HookContext, HookDecision, Hooks};
+pub(crate) use later::is_sound;
 pub use options::{CompactorOptions, OptionError, Triggers};
 pub use pressure::Pressure;
 pub use saved::{ResumeError, SaveError};

@@ -32,7 +32,7 @@ const PATTERN_BYTES: usize = 256 << 10;
 /// Maximum characters of one problem, which may quote the config.
 const PROBLEM_CHARACTERS: usize = 300;
 
-/// Checks a config of so many bytes against the JSON schema `schema` of the strategy with this name.
+/// Checks a config, which has `bytes` bytes of JSON, against the JSON schema `schema` of the strategy with this name.
 pub(super) fn check(
     strategy: &str,
     config: &Value,

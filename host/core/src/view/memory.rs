@@ -17,7 +17,7 @@ const RETRY_AFTER: usize = 4;
 /// whatever their programs call them, and a history that was rewound gets the view that it had. Safe to use from many
 /// threads.
 ///
-/// Histories of different owners belong into different `Views`.
+/// Use separate `Views` for histories of different owners.
 #[derive(Debug, Default)]
 pub struct Views(Mutex<Memory>);
 

@@ -97,7 +97,7 @@ impl View {
     ///
     /// # Errors
     /// A message of the view is none of the history's format. This cannot be if the view was made by a [`Window`].
-    pub fn of(&self, history: &Conversation) -> Result<Conversation, ReadError> {
+    pub fn apply_to(&self, history: &Conversation) -> Result<Conversation, ReadError> {
         let own = history.all_messages();
         let raw = |index: usize| own.get(index).map(|message| history.raw(message));
         let shown = self.shown.iter().filter_map(|entry| match entry {
@@ -108,8 +108,8 @@ impl View {
         history.read_alike(history.frame().write(shown.chain(rest)), None)
     }
 
-    /// Returns the view that a compaction of what a history was shown as amounts to. `before`: the view by which it was shown,
-    /// if there was one. `prefixes`: the hashes of the history.
+    /// Returns the view after a compaction of what was shown of a history. `before`: the view by which that was shown, if
+    /// any. `prefixes`: the hashes of the history.
     fn composed(
         before: Option<&Self>,
         compaction: &Compaction,
@@ -140,7 +140,7 @@ impl View {
             };
             shown.push(entry);
         }
-        // What is shown at the end as it is needs no entry.
+        // Messages at the end that are shown as they are need no entry.
         let mut covered = count;
         while covered > 0 && shown.last() == Some(&Entry::Kept(covered - 1)) {
             shown.pop();

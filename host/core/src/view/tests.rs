@@ -5,16 +5,21 @@ use std::sync::Arc;
 use baler_conversation::Conversation;
 use baler_generated::{Choices, Kind};
 
-use super::{Entry, View, Views, Window};
+use super::{Entry, Shown, View, Views, Window};
+use crate::compactor::is_sound;
 use crate::host::Host;
 use crate::receipt::Outcome;
 use crate::strategy::Strategy;
 
-fn window(at: u32, budget: u32) -> (Arc<Host>, Window) {
+fn window(at: u32, budget: u32) -> Window {
     let host = Arc::new(Host::builder().build().expect("a host"));
     let chain = [Strategy::digest(), Strategy::truncate()];
-    let window = Window::new(Arc::clone(&host), chain, at, budget).expect("a window");
-    (host, window)
+    Window::new(host, chain, at, budget).expect("a window")
+}
+
+async fn show(window: &Window, history: &Conversation, views: &Views) -> Shown {
+    let shown = window.show(history, views).await;
+    shown.expect("a host that works")
 }
 
 /// The messages of a long session, as JSON.
@@ -41,16 +46,13 @@ fn begin(conversation: &Conversation, messages: &[String]) -> Conversation {
 async fn what_is_shown_stays_the_same_until_the_next_compaction() {
     for kind in Kind::ALL {
         let (whole, messages) = session(kind, 7);
-        let (_, window) = window(whole.tokens() / 2, whole.tokens() / 4);
+        let window = window(whole.tokens() / 2, whole.tokens() / 4);
         let views = Views::default();
         let mut before: Option<Conversation> = None;
         let mut compactions = 0;
         for count in 1..=messages.len() {
             let history = begin(&whole, &messages[..count]);
-            let shown = window
-                .show(&history, &views)
-                .await
-                .expect("a host that works");
+            let shown = show(&window, &history, &views).await;
             let is_compacted = shown
                 .receipt
                 .as_ref()
@@ -76,23 +78,15 @@ async fn what_is_shown_stays_the_same_until_the_next_compaction() {
 #[tokio::test]
 async fn a_history_that_was_rewound_or_branched_off_gets_the_view_of_what_it_begins_with() {
     let (whole, messages) = session(Kind::OpenAiChat, 11);
-    let (_, window) = window(whole.tokens() / 3, whole.tokens() / 6);
+    let window = window(whole.tokens() / 3, whole.tokens() / 6);
     let views = Views::default();
-    let mut of_counts = Vec::new();
     for count in 1..=messages.len() {
         let history = begin(&whole, &messages[..count]);
-        let shown = window
-            .show(&history, &views)
-            .await
-            .expect("a host that works");
-        of_counts.push(shown.conversation.document().to_owned());
+        show(&window, &history, &views).await;
     }
     for count in (1..=messages.len()).rev() {
         let history = begin(&whole, &messages[..count]);
-        let shown = window
-            .show(&history, &views)
-            .await
-            .expect("a host that works");
+        let shown = show(&window, &history, &views).await;
         assert!(shown.view.is_none_or(|view| view.is_of(&history)));
         assert!(
             shown.conversation.tokens() <= whole.tokens() / 3 || shown.receipt.is_some(),
@@ -110,17 +104,14 @@ async fn a_history_that_was_rewound_or_branched_off_gets_the_view_of_what_it_beg
 #[tokio::test]
 async fn a_view_that_was_stored_shows_the_same() {
     let (whole, _) = session(Kind::Anthropic, 3);
-    let (_, window) = window(whole.tokens() / 2, whole.tokens() / 4);
-    let shown = window
-        .show(&whole, &Views::default())
-        .await
-        .expect("a host that works");
+    let window = window(whole.tokens() / 2, whole.tokens() / 4);
+    let shown = show(&window, &whole, &Views::default()).await;
     let view = shown.view.expect("a view");
     let json = serde_json::to_string(&*view).expect("JSON");
     let stored: View = serde_json::from_str(&json).expect("a view");
     assert_eq!(stored, *view);
     assert!(stored.is_of(&whole));
-    let again = stored.of(&whole).expect("it can be read");
+    let again = stored.apply_to(&whole).expect("it can be read");
     assert_eq!(again.document(), shown.conversation.document());
     assert!(
         stored
@@ -130,10 +121,7 @@ async fn a_view_that_was_stored_shows_the_same() {
     );
     let views = Views::default();
     views.remember(stored);
-    let shown_again = window
-        .show(&whole, &views)
-        .await
-        .expect("a host that works");
+    let shown_again = show(&window, &whole, &views).await;
     assert!(shown_again.receipt.is_none());
     assert_eq!(
         shown_again.conversation.document(),
@@ -144,7 +132,7 @@ async fn a_view_that_was_stored_shows_the_same() {
 #[tokio::test]
 async fn what_the_provider_refused_becomes_smaller_each_time() {
     let (whole, _) = session(Kind::OpenAiResponses, 5);
-    let (_, window) = window(whole.tokens() * 2, whole.tokens());
+    let window = window(whole.tokens() * 2, whole.tokens());
     let views = Views::default();
     let mut last = whole.tokens();
     for _ in 0..3 {
@@ -165,7 +153,7 @@ async fn whatever_becomes_of_a_history_what_is_shown_is_valid_and_stays_the_same
         .flat_map(|kind| (0..4).map(move |seed| (kind, seed)))
     {
         let (whole, messages) = session(kind, seed);
-        let (_, window) = window(whole.tokens() / 2, whole.tokens() / 4);
+        let window = window(whole.tokens() / 2, whole.tokens() / 4);
         let views = Views::default();
         let mut choices = Choices::from_seed(seed + 100);
         let mut branch = messages.clone();
@@ -181,19 +169,9 @@ async fn whatever_becomes_of_a_history_what_is_shown_is_valid_and_stays_the_same
                 _ => count = (count + 1 + choices.below(12)).min(branch.len()),
             }
             let history = begin(&whole, &branch[..count]);
-            let shown = window
-                .show(&history, &views)
-                .await
-                .expect("a host that works");
+            let shown = show(&window, &history, &views).await;
             let case = format!("{kind:?} {seed}, request {request} of {count} messages");
-            let is_old = |rule| history.broken().any(|own| own.rule == rule);
-            assert!(
-                shown
-                    .conversation
-                    .broken()
-                    .all(|broken| is_old(broken.rule)),
-                "{case}"
-            );
+            assert!(is_sound(&shown.conversation, &history), "{case}");
             if shown.receipt.is_none() {
                 assert!(
                     shown.conversation.tokens() < window.at()
@@ -202,10 +180,7 @@ async fn whatever_becomes_of_a_history_what_is_shown_is_valid_and_stays_the_same
                 );
             }
             // What is asked again is answered in the same way.
-            let again = window
-                .show(&history, &views)
-                .await
-                .expect("a host that works");
+            let again = show(&window, &history, &views).await;
             assert_eq!(
                 again.conversation.document(),
                 shown.conversation.document(),
@@ -213,7 +188,7 @@ async fn whatever_becomes_of_a_history_what_is_shown_is_valid_and_stays_the_same
             );
             // So is a longer history, as long as nothing is due.
             let more = begin(&whole, &branch[..(count + 1).min(branch.len())]);
-            let next = window.show(&more, &views).await.expect("a host that works");
+            let next = show(&window, &more, &views).await;
             let is_same = next.view == shown.view && next.receipt.is_none();
             let unchanged = next
                 .conversation

@@ -6,7 +6,7 @@ use baler_conversation::Conversation;
 use baler_conversation::document::Prefix;
 
 use super::{View, Views};
-use crate::compactor::of_refused;
+use crate::compactor::{is_sound, of_refused};
 use crate::error::HostError;
 use crate::host::Host;
 use crate::receipt::Receipt;
@@ -25,7 +25,7 @@ pub struct Window {
     request: Request,
 }
 
-/// Why there is no such window.
+/// Error of a window whose budget does not fit the size from which on it compacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a history is compacted from {at} tokens on, so its budget is less than that and more than 0, and not {budget}"
@@ -68,7 +68,7 @@ impl Window {
             chain: chain.into(),
             at,
             budget,
-            request: Request::new(Budget::Tokens(budget)),
+            request: Request::default(),
         })
     }
 
@@ -85,7 +85,7 @@ impl Window {
         self.at
     }
 
-    /// Returns what to show of a history now: by the view of before if that will do, else by a new one.
+    /// Returns what to show of a history now: by its newest view, or by a new one if a compaction is due.
     ///
     /// # Errors
     /// The host or the machine failed.
@@ -159,11 +159,9 @@ fn as_before(
     prefixes: &[Prefix],
 ) -> (Conversation, Option<Arc<View>>) {
     let shown = views.find(prefixes).and_then(|view| {
-        let shown = view.of(history).ok()?;
+        let shown = view.apply_to(history).ok()?;
         // A later output may answer a call that the view does not show.
-        let is_old = |rule| history.broken().any(|own| own.rule == rule);
-        let is_sound = shown.broken().all(|broken| is_old(broken.rule));
-        is_sound.then_some((shown, Some(view)))
+        is_sound(&shown, history).then_some((shown, Some(view)))
     });
     shown.unwrap_or_else(|| (history.clone(), None))
 }

@@ -1,4 +1,4 @@
-//! Listens on an address, and serves connections within limits until it is told to stop.
+//! Listens on an address, and serves connections within limits until a future completes.
 
 mod connections;
 mod write_timeout;

@@ -28,7 +28,10 @@ fn main() -> anyhow::Result<ExitCode> {
     let folder = std::env::args().nth(1).map(Into::into);
     let folder = folder.unwrap_or_else(baler_corpus::folder);
     let Some(corpus) = Corpus::read(&folder) else {
-        bail!("there is no folder {}", folder.display());
+        bail!(
+            "expected a folder with recorded conversations; {} does not exist",
+            folder.display()
+        );
     };
     let logs = corpus.conversations.iter();
     let logs = logs.filter(|one| one.kind == RecordingKind::Log);

@@ -239,7 +239,7 @@ async fn wish_of_a_manual_trigger_is_in_the_instructions() {
 /// Escaping the host's own tags costs tokens, so they are replaced before the summary is cut.
 #[tokio::test]
 async fn summary_full_of_tags_fits_the_budget() {
-    // Letters for a number: what repeats itself is no summary, and neither is one with invented numbers.
+    // Letters instead of a number: an answer that repeats itself or invents numbers is rejected.
     let word = |number: usize| -> String {
         let letter = |place: u32| char::from(b'a' + (number / 26_usize.pow(place) % 26) as u8);
         (0..4).map(letter).collect()
