@@ -4,28 +4,18 @@
 
 use std::process::ExitCode;
 
-fn main() -> ExitCode {
+use anyhow::Context as _;
+use baler_hostile_guests::ALL;
+
+fn main() -> anyhow::Result<ExitCode> {
     let mut arguments = std::env::args().skip(1);
-    let (Some(name), Some(file)) = (arguments.next(), arguments.next()) else {
-        let names: Vec<&str> = baler_hostile_guests::ALL
-            .iter()
-            .map(|guest| guest.name)
-            .collect();
+    let name = arguments.next().unwrap_or_default();
+    let guest = ALL.iter().find(|guest| guest.name == name);
+    let (Some(guest), Some(file)) = (guest, arguments.next()) else {
+        let names: Vec<&str> = ALL.iter().map(|guest| guest.name).collect();
         anstream::eprintln!("usage: attack NAME FILE.wasm\nnames: {}", names.join(", "));
-        return ExitCode::from(2);
+        return Ok(ExitCode::from(2));
     };
-    let Some(guest) = baler_hostile_guests::ALL
-        .iter()
-        .find(|guest| guest.name == name)
-    else {
-        anstream::eprintln!("error: no hostile guest is called `{name}`");
-        return ExitCode::from(2);
-    };
-    match std::fs::write(&file, guest.wasm) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            anstream::eprintln!("error: cannot write `{file}`: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    std::fs::write(&file, guest.wasm).with_context(|| format!("cannot write `{file}`"))?;
+    Ok(ExitCode::SUCCESS)
 }

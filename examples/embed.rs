@@ -40,24 +40,16 @@ fn conversation() -> String {
     serde_json::json!({"model": "gpt-4o", "messages": messages}).to_string()
 }
 
-fn main() -> ExitCode {
+fn main() -> anyhow::Result<ExitCode> {
     // A component is compiled in a child: this program, run once more.
     if let Some(done) = serve_as_compiler() {
-        return done;
+        return Ok(done);
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build();
-    match runtime
-        .map_err(anyhow::Error::from)
-        .and_then(|runtime| runtime.block_on(run()))
-    {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            anstream::eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+        .build()?;
+    runtime.block_on(run())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn run() -> anyhow::Result<()> {

@@ -14,7 +14,7 @@ use std::time::Instant;
 use baler_generated::{Choices, Kind, conversation};
 use baler_host::receipt::Attempt;
 use baler_host::strategy::Permission;
-use baler_host::{Budget, Compiler, Conversation, Host, HostBuilder, Request, Strategy};
+use baler_host::{Budget, Compiler, Conversation, Format, Host, HostBuilder, Request, Strategy};
 
 /// A component in a folder of them.
 struct Guest {
@@ -135,7 +135,7 @@ async fn all_languages_give_the_same_result_every_time() {
     };
     let mut removed = 0;
     for kind in Kind::ALL {
-        let format = kind.name().parse().expect("the host knows the format");
+        let format: Format = kind.name().parse().expect("the host knows the format");
         for seed in 0..4 {
             let made = conversation(kind, 60, &mut Choices::from_seed(seed));
             let host = builder().format(format).build().expect("a host");

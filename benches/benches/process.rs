@@ -19,10 +19,7 @@ fn main() {
     println!("medians of {RUNS} runs of `target/release/baler compact`");
     println!("{:<52} {:>10} {:>12}", "", "ms", "peak MB");
     let version = measure(Command::new(&program).arg("--version"));
-    println!(
-        "{:<52} {:>10.1} {:>12.1}",
-        "baler --version (starting a process)", version.0, version.1
-    );
+    print_row("baler --version (starting a process)", version);
     for megabytes in [1, 4] {
         let path = folder.path().join(format!("{megabytes}.json"));
         std::fs::write(&path, baler_benches::agent(megabytes * 1_000_000)).expect("writes");
@@ -32,23 +29,20 @@ fn main() {
             "sliding-window",
             "mask-tool-outputs",
         ] {
-            let (time, memory) = measure(&mut compact(&program, &state, &path, strategy));
-            println!(
-                "{:<52} {time:>10.1} {memory:>12.1}",
-                format!("{megabytes} MB, {strategy}")
-            );
+            let measured = measure(&mut compact(&program, &state, &path, strategy));
+            print_row(&format!("{megabytes} MB, {strategy}"), measured);
         }
     }
     let guest = folder.path().join("loop-forever.wasm");
     std::fs::write(&guest, baler_hostile_guests::LOOP_FOREVER.wasm).expect("writes");
     let path = folder.path().join("1.json");
     let mut command = compact(&program, &state, &path, &guest.display().to_string());
-    command.args(["--timeout", "100ms"]);
-    let (time, memory) = measure(&mut command);
-    println!(
-        "{:<52} {time:>10.1} {memory:>12.1}",
-        "1 MB, a guest that loops, --timeout 100ms"
-    );
+    let measured = measure(command.args(["--timeout", "100ms"]));
+    print_row("1 MB, a guest that loops, --timeout 100ms", measured);
+}
+
+fn print_row(name: &str, (time, memory): (f64, f64)) {
+    println!("{name:<52} {time:>10.1} {memory:>12.1}");
 }
 
 fn compact(program: &Path, state: &Path, path: &Path, strategy: &str) -> Command {

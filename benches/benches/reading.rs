@@ -17,6 +17,11 @@ use baler_host::{
 };
 use tokio::runtime::Runtime;
 
+#[allow(dead_code, reason = "the scaling tool needs more of it")]
+#[path = "../../xtask/tools/scaling/wire.rs"]
+mod wire;
+use wire::Call;
+
 const RUNS: usize = 31;
 
 /// The size of each conversation that is read, in bytes.
@@ -79,66 +84,20 @@ fn small(kind: Kind) -> String {
 fn large(kind: Kind) -> String {
     let line = r#"   41 | let rate = parse(&input[41..])?; // \"tariff\" of 日本\n"#;
     let text = line.repeat(8_000 / line.len());
-    let mut messages = Vec::new();
+    let mut messages = vec![wire::user(kind, "Mend it.")];
     let mut bytes = 0;
     while bytes < BYTES {
-        let id = messages.len();
-        let step = match kind {
-            Kind::OpenAiChat => [
-                format!(
-                    r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"c{id}","type":"function","function":{{"name":"read","arguments":"{{}}"}}}}]}}"#
-                ),
-                format!(r#"{{"role":"tool","tool_call_id":"c{id}","content":"{text}"}}"#),
-            ],
-            Kind::OpenAiResponses => [
-                format!(
-                    r#"{{"type":"function_call","call_id":"c{id}","name":"read","arguments":"{{}}"}}"#
-                ),
-                format!(r#"{{"type":"function_call_output","call_id":"c{id}","output":"{text}"}}"#),
-            ],
-            Kind::Anthropic => [
-                format!(
-                    r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"c{id}","name":"read","input":{{}}}}]}}"#
-                ),
-                format!(
-                    r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c{id}","content":"{text}"}}]}}"#
-                ),
-            ],
-            Kind::Gemini => [
-                format!(
-                    r#"{{"role":"model","parts":[{{"functionCall":{{"id":"c{id}","name":"read","args":{{}}}}}}]}}"#
-                ),
-                format!(
-                    r#"{{"role":"user","parts":[{{"functionResponse":{{"id":"c{id}","name":"read","response":{{"output":"{text}"}}}}}}]}}"#
-                ),
-            ],
-            Kind::BedrockConverse => [
-                format!(
-                    r#"{{"role":"assistant","content":[{{"toolUse":{{"toolUseId":"c{id}","name":"read","input":{{}}}}}}]}}"#
-                ),
-                format!(
-                    r#"{{"role":"user","content":[{{"toolResult":{{"toolUseId":"c{id}","content":[{{"text":"{text}"}}]}}}}]}}"#
-                ),
-            ],
-        };
-        bytes += step[0].len() + step[1].len();
+        let call = Call::new(format!("c{}", messages.len()), &*text);
+        let step = wire::step(kind, &[call]);
+        bytes += step.iter().map(String::len).sum::<usize>();
         messages.extend(step);
     }
-    let (key, first) = match kind {
-        Kind::OpenAiChat | Kind::Anthropic => {
-            ("messages", r#"{"role":"user","content":"Mend it."}"#)
-        }
-        Kind::OpenAiResponses => ("input", r#"{"role":"user","content":"Mend it."}"#),
-        Kind::Gemini => (
-            "contents",
-            r#"{"role":"user","parts":[{"text":"Mend it."}]}"#,
-        ),
-        Kind::BedrockConverse => (
-            "messages",
-            r#"{"role":"user","content":[{"text":"Mend it."}]}"#,
-        ),
+    let key = match kind {
+        Kind::OpenAiChat | Kind::Anthropic | Kind::BedrockConverse => "messages",
+        Kind::OpenAiResponses => "input",
+        Kind::Gemini => "contents",
     };
-    format!(r#"{{"{key}":[{first},{}]}}"#, messages.join(","))
+    format!(r#"{{"{key}":[{}]}}"#, messages.join(","))
 }
 
 fn growing() {
@@ -146,17 +105,17 @@ fn growing() {
     println!(
         "one step of an agent: a message is appended and should-compact asked, in µs, medians of {RUNS} runs"
     );
-    println!(
-        "{:<10} {:>10} {:>14} {:>12} {:>12} {:>12} {:>16} {:>14}",
-        "units",
+    let columns = [
         "append",
         "host's trigger",
         "both",
         "compactor",
         "guest",
         "append and guest",
-        "reading anew"
-    );
+        "reading anew",
+    ];
+    let columns: String = columns.map(|column| format!(" {column:>16}")).concat();
+    println!("{:<8}{columns}", "units");
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -168,22 +127,19 @@ fn growing() {
         .block_on(host.load("keep-last", keep_last))
         .expect("loads");
     for units in [100, 1_000, 10_000] {
-        print_row(units, &step_times(units, &host, &runtime, &guest));
+        let times = step_times(units, &host, &runtime, &guest);
+        let times = times.map(|time| format!(" {:>16.2}", time.as_secs_f64() * 1e6));
+        println!("{units:<8}{}", times.concat());
     }
 }
 
-/// Median times of one step of an agent, by how it decides.
-struct StepTimes {
-    append: Duration,
-    trigger: Duration,
-    append_and_trigger: Duration,
-    compactor: Duration,
-    guest: Duration,
-    append_and_guest: Duration,
-    read_again: Duration,
-}
-
-fn step_times(units: usize, host: &Arc<Host>, runtime: &Runtime, guest: &Strategy) -> StepTimes {
+/// Returns the median times of one step of an agent, by how it decides.
+fn step_times(
+    units: usize,
+    host: &Arc<Host>,
+    runtime: &Runtime,
+    guest: &Strategy,
+) -> [Duration; 7] {
     let mut conversation = host.read(baler_benches::short(units)).expect("reads");
     let request = Request::default().with_budget(Budget::Tokens(u32::MAX));
     let mut number = 0;
@@ -217,7 +173,7 @@ fn step_times(units: usize, host: &Arc<Host>, runtime: &Runtime, guest: &Strateg
     let read_again = median(|| {
         black_box(host.read(document.as_str()).expect("reads"));
     });
-    StepTimes {
+    [
         append,
         trigger,
         append_and_trigger,
@@ -225,7 +181,7 @@ fn step_times(units: usize, host: &Arc<Host>, runtime: &Runtime, guest: &Strateg
         guest,
         append_and_guest,
         read_again,
-    }
+    ]
 }
 
 /// Measures a step of a compactor: it appends a message and decides.
@@ -247,23 +203,6 @@ fn compactor_step(
         let step = runtime.block_on(compactor.step()).expect("no archive");
         assert!(step.pressure.is_none());
     })
-}
-
-fn print_row(units: usize, times: &StepTimes) {
-    println!(
-        "{units:<10} {:>10.1} {:>14.2} {:>12.1} {:>12.1} {:>12.1} {:>16.1} {:>14.1}",
-        micros(times.append),
-        micros(times.trigger),
-        micros(times.append_and_trigger),
-        micros(times.compactor),
-        micros(times.guest),
-        micros(times.append_and_guest),
-        micros(times.read_again)
-    );
-}
-
-fn micros(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6
 }
 
 fn median(mut run: impl FnMut()) -> Duration {

@@ -323,9 +323,8 @@ impl Story {
         };
         self.most_in_a_row = self.most_in_a_row.max(self.in_a_row);
         self.note_receipts(&step.receipts);
-        let compactions = self.by_model + self.by_digest + self.by_truncation;
         if step.is_compacted()
-            && compactions.is_multiple_of(40)
+            && self.compactions().is_multiple_of(40)
             && let Some(receipt) = step.receipts.last()
         {
             self.highlights.push(format!(
@@ -361,67 +360,52 @@ impl Story {
 
 impl fmt::Display for Story {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            seed,
+            steps,
+            messages,
+            requests,
+            refused,
+            overflows,
+            restarts,
+            giants,
+            shortened,
+            by_model,
+            by_digest,
+            by_truncation,
+            failed,
+            held,
+            questions,
+            questions_failed,
+            most_in_a_row,
+            largest,
+            time,
+            slowest,
+            ..
+        } = self;
+        let compactions = self.compactions();
         writeln!(
             f,
-            "An agent's life of {} steps, from seed {}",
-            self.steps, self.seed
-        )?;
-        writeln!(
-            f,
-            "  window            {WINDOW:>7} tokens; the largest request had {}",
-            self.largest
-        )?;
-        writeln!(
-            f,
-            "  messages          {:>7}, {} requests, {} restarts",
-            self.messages, self.requests, self.restarts
-        )?;
-        writeln!(
-            f,
-            "  its model         {:>7} times did not answer, {} times found the request too long",
-            self.refused, self.overflows
-        )?;
-        writeln!(
-            f,
-            "  compactions       {:>7}: {} by a model's summary, {} by the digest, {} by truncation",
-            self.compactions(),
-            self.by_model,
-            self.by_digest,
-            self.by_truncation
-        )?;
-        writeln!(
-            f,
-            "  the summarizer    {:>7} times asked, {} times without an answer",
-            self.questions, self.questions_failed
-        )?;
-        writeln!(
-            f,
-            "  came to nothing   {:>7} compactions; {} steps waited before the next try",
-            self.failed, self.held
-        )?;
-        writeln!(
-            f,
-            "  unseen outputs    {:>7} took 60 % of the window; {} were shortened",
-            self.giants, self.shortened
-        )?;
-        writeln!(
-            f,
-            "  in a row          {:>7} compactions at most",
-            self.most_in_a_row
-        )?;
-        writeln!(
-            f,
-            "  time              {:>7.1} s; the slowest step {:.0} ms",
-            self.time.as_secs_f64(),
-            self.slowest.as_secs_f64() * 1e3
+            "An agent's life of {steps} steps, from seed {seed}
+  window            {WINDOW:>7} tokens; the largest request had {largest}
+  messages          {messages:>7}, {requests} requests, {restarts} restarts
+  its model         {refused:>7} times did not answer, {overflows} times found the request too long
+  compactions       {compactions:>7}: {by_model} by a model's summary, {by_digest} by the digest, {by_truncation} by truncation
+  the summarizer    {questions:>7} times asked, {questions_failed} times without an answer
+  came to nothing   {failed:>7} compactions; {held} steps waited before the next try
+  unseen outputs    {giants:>7} took 60 % of the window; {shortened} were shortened
+  in a row          {most_in_a_row:>7} compactions at most
+  time              {:>7.1} s; the slowest step {:.0} ms",
+            time.as_secs_f64(),
+            slowest.as_secs_f64() * 1e3
         )?;
         for line in &self.highlights {
             writeln!(f, "{line}")?;
         }
+        let facts = FACTS.join(", ");
         write!(
             f,
-            "Every request was valid, and held each output that the model had not seen and the task: {}",
-            FACTS.join(", ")
+            "Every request was valid, and held each output that the model had not seen and the task: {facts}"
         )
     }
 }

@@ -1,49 +1,15 @@
 //! Numbers and words from a seed, always the same.
 
+use std::sync::LazyLock;
+
 pub(crate) struct Numbers(u64);
 
-const WORDS: [&str; 40] = [
-    "the",
-    "tariff",
-    "of",
-    "a",
-    "harbour",
-    "and",
-    "in",
-    "case",
-    "line",
-    "reads",
-    "fails",
-    "test",
-    "with",
-    "rate",
-    "night",
-    "crane",
-    "to",
-    "is",
-    "quay",
-    "ledger",
-    "sum",
-    "returns",
-    "from",
-    "parser",
-    "until",
-    "zone",
-    "berth",
-    "fee",
-    "per",
-    "ton",
-    "error",
-    "none",
-    "value",
-    "by",
-    "invoice",
-    "month",
-    "港",
-    "тариф",
-    "rounding",
-    "up",
-];
+static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    "the tariff of a harbour and in case line reads fails test with rate night crane to is quay ledger sum returns from parser \
+     until zone berth fee per ton error none value by invoice month 港 тариф rounding up"
+        .split(' ')
+        .collect()
+});
 
 impl Numbers {
     pub(crate) const fn new(seed: u64) -> Self {

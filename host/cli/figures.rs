@@ -17,10 +17,14 @@ pub(crate) fn number(number: impl TryInto<u64>) -> String {
     grouped
 }
 
-/// `1 unit`, `2 units`.
-pub(crate) fn count(how_many: usize, what: &str) -> String {
-    let plural = if how_many == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", number(how_many as u64))
+/// `1 unit`, `2 units`, `3 entries`.
+pub(crate) fn count(how_many: impl TryInto<u64>, what: &str) -> String {
+    let number = number(how_many);
+    match (number.as_str(), what.strip_suffix('y')) {
+        ("1", _) => format!("{number} {what}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        (_, None) => format!("{number} {what}s"),
+    }
 }
 
 /// Bytes in the unit that suits them.

@@ -92,7 +92,7 @@ pub(crate) fn folder_of(file: &Path) -> &Path {
 pub(crate) fn is_input(output: &Path, input: Option<&Path>) -> bool {
     match input.filter(|file| *file != Path::new("-")) {
         Some(file) => is_same(output, file),
-        None => is_standard_input(output),
+        None => are(is_one, standard_input(), fs::metadata(output).ok()),
     }
 }
 
@@ -102,36 +102,30 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     if place(one).is_some_and(|one| place(other) == Some(one)) {
         return true;
     }
-    match (fs::metadata(one), fs::metadata(other)) {
-        (Ok(one), Ok(other)) => is_one(&one, &other),
-        (Err(_), Err(_)) => {
-            one.file_name()
-                .is_some_and(|name| other.file_name() == Some(name))
-                && match (fs::metadata(folder_of(one)), fs::metadata(folder_of(other))) {
-                    (Ok(one), Ok(other)) => is_one(&one, &other),
-                    _ => false,
-                }
+    let look = |path: &Path| fs::metadata(path).ok();
+    match (look(one), look(other)) {
+        (None, None) => {
+            let is_one_name = one.file_name().is_some() && one.file_name() == other.file_name();
+            let folders = (look(folder_of(one)), look(folder_of(other)));
+            is_one_name && are(is_one, folders.0, folders.1)
         }
-        _ => false,
+        (one, other) => are(is_one, one, other),
     }
 }
 
 /// Returns whether content written to both paths ends up in one place: the same file, pipe or socket.
 pub(crate) fn mixes(one: &Path, other: &Path) -> bool {
     is_same(one, other)
-        || match (fs::metadata(one), fs::metadata(other)) {
-            (Ok(one), Ok(other)) => is_one_stream(&one, &other),
-            _ => false,
-        }
+        || are(
+            is_one_stream,
+            fs::metadata(one).ok(),
+            fs::metadata(other).ok(),
+        )
 }
 
 /// Returns whether content written to this file ends up in the same place as standard output.
 pub(crate) fn mixes_with_standard_output(file: &Path) -> bool {
-    is_standard_output(file)
-        || match (standard_output(), fs::metadata(file)) {
-            (Some(output), Ok(file)) => is_one_stream(&output, &file),
-            _ => false,
-        }
+    is_standard_output(file) || are(is_one_stream, standard_output(), fs::metadata(file).ok())
 }
 
 /// Returns the path with links resolved; if the file does not exist, with the links of its folder resolved.
@@ -142,14 +136,9 @@ pub(crate) fn place(path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Returns whether standard input is read from this file.
-fn is_standard_input(file: &Path) -> bool {
-    is_of(standard_input(), file)
-}
-
 /// Returns whether standard output goes to this file.
 pub(crate) fn is_standard_output(file: &Path) -> bool {
-    is_of(standard_output(), file)
+    are(is_one, standard_output(), fs::metadata(file).ok())
 }
 
 /// Returns whether standard output goes to the file that `input` is read from. `-` and `None` mean standard
@@ -157,10 +146,7 @@ pub(crate) fn is_standard_output(file: &Path) -> bool {
 pub(crate) fn is_output_the_input(input: Option<&Path>) -> bool {
     match input.filter(|file| *file != Path::new("-")) {
         Some(file) => is_standard_output(file),
-        None => match (standard_input(), standard_output()) {
-            (Some(input), Some(output)) => is_one(&input, &output),
-            _ => false,
-        },
+        None => are(is_one, standard_input(), standard_output()),
     }
 }
 
@@ -211,37 +197,33 @@ fn log_in(file: &Path) -> Option<LogKind> {
     LogKind::of(std::str::from_utf8(without_byte_order_mark(&bytes)).ok()?)
 }
 
-/// Returns whether a stream belongs to this file.
-fn is_of(stream: Option<Metadata>, file: &Path) -> bool {
-    match (stream, fs::metadata(file)) {
-        (Some(stream), Ok(file)) => is_one(&stream, &file),
-        _ => false,
-    }
+/// Returns whether both are known, and `is` says so of them.
+fn are(
+    is: fn(&Metadata, &Metadata) -> bool,
+    one: Option<Metadata>,
+    other: Option<Metadata>,
+) -> bool {
+    one.zip(other).is_some_and(|(one, other)| is(&one, &other))
 }
 
 /// Returns the metadata of standard input, if the system provides it.
-#[cfg(unix)]
 pub(crate) fn standard_input() -> Option<Metadata> {
-    use std::os::fd::AsFd as _;
-    let input = io::stdin().as_fd().try_clone_to_owned().ok()?;
-    File::from(input).metadata().ok()
-}
-
-#[cfg(not(unix))]
-pub(crate) fn standard_input() -> Option<Metadata> {
-    None
+    metadata_of(io::stdin())
 }
 
 /// Returns the metadata of standard output, if the system provides it.
-#[cfg(unix)]
 fn standard_output() -> Option<Metadata> {
-    use std::os::fd::AsFd as _;
-    let output = io::stdout().as_fd().try_clone_to_owned().ok()?;
-    File::from(output).metadata().ok()
+    metadata_of(io::stdout())
+}
+
+#[cfg(unix)]
+fn metadata_of(stream: impl std::os::fd::AsFd) -> Option<Metadata> {
+    let stream = stream.as_fd().try_clone_to_owned().ok()?;
+    File::from(stream).metadata().ok()
 }
 
 #[cfg(not(unix))]
-fn standard_output() -> Option<Metadata> {
+fn metadata_of<S>(_: S) -> Option<Metadata> {
     None
 }
 

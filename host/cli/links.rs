@@ -10,16 +10,7 @@ pub(crate) use unix::followed;
 /// Elsewhere files have no owners to compare.
 #[cfg(not(unix))]
 pub(crate) fn followed(path: &std::path::Path) -> anyhow::Result<std::path::PathBuf> {
-    let folder = || {
-        Some(
-            crate::files::folder_of(path)
-                .canonicalize()
-                .ok()?
-                .join(path.file_name()?),
-        )
-    };
-    let place = path.canonicalize().ok().or_else(folder);
-    Ok(place.unwrap_or_else(|| path.to_owned()))
+    Ok(crate::files::place(path).unwrap_or_else(|| path.to_owned()))
 }
 
 #[cfg(unix)]

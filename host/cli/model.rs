@@ -77,15 +77,12 @@ pub(crate) fn builder(
     let choice: ModelChoice = model
         .parse()
         .map_err(|error| Failure::wrong_use(anyhow!("{option}: {error}")))?;
-    let builder = Client::builder(choice);
-    let Some(key) = key else {
-        return Ok(builder);
-    };
     // For the same reason: it may be the key.
-    let source: KeySource = key
-        .parse()
+    let source = key
+        .map(str::parse::<KeySource>)
+        .transpose()
         .map_err(|error| Failure::wrong_use(anyhow!("{key_option}: {error}")))?;
-    Ok(builder.key(source))
+    Ok(Client::builder(choice).key(source))
 }
 
 impl ModelArguments {
@@ -102,17 +99,13 @@ impl ModelArguments {
         let Some(model) = &self.model else {
             return Ok(None);
         };
-        let mut builder = builder(
+        let builder = builder(
             ("--model", model),
             ("--model-key", self.model_key.as_deref()),
         )?;
-        if let Some(window) = self.model_window {
-            builder = builder.context_window(window);
-        }
-        if let Some(price) = self.model_price {
-            builder = builder.price(price);
-        }
         let client = builder
+            .context_window(self.model_window)
+            .price(self.model_price)
             .build()
             .map_err(|error| Failure::wrong_use(anyhow::Error::new(error)))?;
         let default = ModelLimits::default();

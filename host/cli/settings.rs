@@ -103,28 +103,22 @@ impl SandboxArguments {
             ..
         } = settings;
         let builder = || {
-            let mut builder = Host::builder()
+            let builder = Host::builder()
                 .limits(limits)
-                .compiler(Compiler::ThisProgram);
-            if let Some(format) = format {
-                builder = builder.format(format);
+                .compiler(Compiler::ThisProgram)
+                .format(format)
+                .tokenizer(tokenizer.clone())
+                .model(model.clone());
+            let builder = match &archive {
+                Keeping::Nowhere => builder.without_archive(),
+                Keeping::State => builder,
+                Keeping::Rehearsed => builder.archive(Archive::in_memory()),
+                Keeping::In(archive) => builder.archive(archive.clone()),
+            };
+            match &project {
+                Some(project) => builder.project(project),
+                None => builder,
             }
-            if let Some(tokenizer) = &tokenizer {
-                builder = builder.tokenizer(tokenizer.clone());
-            }
-            match &archive {
-                Keeping::Nowhere => builder = builder.without_archive(),
-                Keeping::State => {}
-                Keeping::Rehearsed => builder = builder.archive(Archive::in_memory()),
-                Keeping::In(archive) => builder = builder.archive(archive.clone()),
-            }
-            if let Some(model) = &model {
-                builder = builder.model(model.clone());
-            }
-            if let Some(project) = &project {
-                builder = builder.project(project);
-            }
-            builder
         };
         let why = match state_folder(self.state.as_deref()) {
             None => "neither $XDG_STATE_HOME nor $HOME says where, by an absolute path".to_owned(),

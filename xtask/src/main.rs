@@ -80,7 +80,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "scaling",
-        takes: "[FILTER…] [--all] [--markdown] [--list]",
+        takes: "[FILTER…] [--all] [--list]",
         does: "measures how the host's work grows in every dimension of its input",
         commands: &[
             "cargo build --locked --release --package baler",

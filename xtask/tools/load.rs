@@ -16,6 +16,10 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
+#[path = "soak/latency.rs"]
+mod latency;
+use latency::Latencies;
+
 /// Requests that come at once.
 const REQUESTS: usize = 200;
 
@@ -26,26 +30,15 @@ const IN_TURN: usize = 2_000;
 /// Bytes of a conversation.
 const BYTES: usize = 200_000;
 
-fn main() -> ExitCode {
+fn main() -> anyhow::Result<ExitCode> {
     // Components are compiled in a child: this program, run once more.
     if let Some(done) = serve_as_compiler() {
-        return done;
+        return Ok(done);
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build();
-    let done = runtime.map_err(anyhow::Error::from).and_then(|runtime| {
-        let done = runtime.block_on(run());
-        runtime.shutdown_timeout(Duration::from_secs(3));
-        done
-    });
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            anstream::eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    let runtime = tokio::runtime::Runtime::new()?;
+    let done = runtime.block_on(run());
+    runtime.shutdown_timeout(Duration::from_secs(3));
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 async fn run() -> anyhow::Result<()> {
@@ -139,61 +132,43 @@ async fn attack(address: SocketAddr, end: Arc<AtomicBool>) -> anyhow::Result<u32
     Ok(attacks)
 }
 
-struct Times {
-    whole: Duration,
-    each: Vec<Duration>,
-}
-
-/// `requests` requests by `clients` clients, each of which sends its next when it has its answer.
+/// `requests` requests by `clients` clients, each of which sends its next when it has its answer. Returns how long all of them
+/// took, and each.
 async fn measure(
     address: SocketAddr,
     path: &'static str,
     body: &str,
     requests: usize,
     clients: usize,
-) -> anyhow::Result<Times> {
+) -> anyhow::Result<(Duration, Latencies)> {
     let body: Arc<str> = body.into();
     let start = Instant::now();
     let clients: Vec<_> = (0..clients)
         .map(|_| {
             let body = body.clone();
             tokio::spawn(async move {
-                let mut times = Vec::new();
+                let mut times = Latencies::default();
                 for _ in 0..requests / clients {
                     let start = Instant::now();
                     let answer = ask(address, path, &body).await?;
                     ensure!(answer.starts_with("HTTP/1.1 200"), "{:.200}", answer);
-                    times.push(start.elapsed());
+                    times.add(start.elapsed());
                 }
                 anyhow::Ok(times)
             })
         })
         .collect();
-    let mut each = Vec::new();
+    let mut each = Latencies::default();
     for client in clients {
-        each.extend(client.await??);
+        each.join(client.await??);
     }
-    each.sort_unstable();
-    Ok(Times {
-        whole: start.elapsed(),
-        each,
-    })
+    Ok((start.elapsed(), each))
 }
 
-fn tell(name: &str, times: &Times) {
-    let at = |share: f64| {
-        let index = (times.each.len() as f64 * share) as usize;
-        let time = times
-            .each
-            .get(index.min(times.each.len().saturating_sub(1)));
-        time.map_or(0.0, |time| time.as_secs_f64() * 1_000.0)
-    };
-    let rate = times.each.len() as f64 / times.whole.as_secs_f64();
-    anstream::println!(
-        "  {name:<32} {rate:>6.0} {:>8.1} {:>8.1}",
-        at(0.5),
-        at(0.99)
-    );
+fn tell(name: &str, (whole, each): &(Duration, Latencies)) {
+    let rate = each.calls() as f64 / whole.as_secs_f64();
+    let [median, p99] = [each.quantile(0.5), each.p99()].map(|time| time.as_secs_f64() * 1e3);
+    anstream::println!("  {name:<32} {rate:>6.0} {median:>8.1} {p99:>8.1}");
 }
 
 async fn ask(address: SocketAddr, path: &str, body: &str) -> anyhow::Result<String> {

@@ -291,7 +291,10 @@ impl Settings {
         let limits = EngineLimits::default()
             .with_concurrent_calls(self.concurrent_calls)
             .with_memory(EngineLimits::default().memory.max(self.memory));
-        let mut builder = Host::builder().limits(limits);
+        let mut builder = Host::builder()
+            .limits(limits)
+            .tokenizer(self.tokenizer.clone())
+            .model(self.model.clone());
         if let Some((program, arguments)) = self.compiler.split_first() {
             builder = builder.compiler(Compiler::Command {
                 program: program.clone(),
@@ -312,12 +315,6 @@ impl Settings {
                 builder.archive(archive)
             }
         };
-        if let Some(tokenizer) = &self.tokenizer {
-            builder = builder.tokenizer(tokenizer.clone());
-        }
-        if let Some(model) = &self.model {
-            builder = builder.model(model.clone());
-        }
         if self.refuses_wasi {
             builder = builder.without_wasi();
         }
@@ -472,20 +469,14 @@ fn grant(model: &Bound<'_, PyAny>, options: &mut Options) -> PyResult<ModelGrant
         let choice: ModelChoice = name
             .parse()
             .map_err(|error: baler_models::clients::ChoiceError| wrong(&error))?;
-        let mut builder = Client::builder(choice);
-        if let Some(key) = key {
-            let source: KeySource = key
-                .parse()
-                .map_err(|error: baler_models::clients::KeySourceError| wrong(&error))?;
-            builder = builder.key(source);
-        }
-        if let Some(window) = window {
-            builder = builder.context_window(window);
-        }
-        if let Some(output) = output {
-            builder = builder.max_output_tokens(output);
-        }
-        let client = builder.build().map_err(|error| wrong(&error))?;
+        let source = key.map(|key| key.parse::<KeySource>()).transpose();
+        let source = source.map_err(|error| wrong(&error))?;
+        let client = Client::builder(choice)
+            .key(source)
+            .context_window(window)
+            .max_output_tokens(output)
+            .build()
+            .map_err(|error| wrong(&error))?;
         return Ok(ModelGrant::new(Arc::new(client)).with_limits(limits));
     }
     let info = ModelInfo::new("python", window.unwrap_or(128_000), output.unwrap_or(4_096));

@@ -5,27 +5,16 @@
 //! many turns are left. The newest turns stay unchanged.
 
 mod config;
-
 mod context;
-
 mod value;
-
 mod order;
-
 mod print;
-
 mod signature;
-
 mod limits;
-
 mod turn;
-
 mod material;
-
 mod text;
-
 mod choice;
-
 mod stats;
 
 #[cfg(test)]

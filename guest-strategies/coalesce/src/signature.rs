@@ -1,7 +1,6 @@
 //! Signatures in the form `(name :type, …) -> :type`, or only the type.
 
 mod parse;
-
 mod schema;
 
 use std::fmt::Write;

@@ -1,7 +1,5 @@
 mod config;
-
 mod limits;
-
 mod whole;
 
 use baler_strategy::testing::{Recording, TestRun, call, run};

@@ -1,13 +1,9 @@
 //! Renders the text: its sections in order, joined by blank lines.
 
 mod namespaces;
-
 mod answer;
-
 mod calls;
-
 mod lines;
-
 mod past;
 
 #[cfg(test)]

@@ -4,11 +4,8 @@
 //! most of it are shortened, and the oldest units are removed.
 
 mod config;
-
 mod mask;
-
 mod placeholder;
-
 mod shorten;
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
 mod config;
-
 mod limits;
 
 use baler_strategy::Situation;

@@ -79,30 +79,19 @@
 //! | [`testing`] | runs a strategy natively and checks its plan by the rules of the contract |
 
 mod strategy;
-
 mod conversation;
-
 mod plan_builder;
-
 mod budget;
-
 mod unit;
-
 mod large_steps;
-
 pub mod excerpt;
-
 mod report;
-
 mod model;
-
 mod config;
-
 mod guest;
 
 #[doc(hidden)]
 pub mod bindings;
-
 pub mod testing;
 
 pub use bindings::baler::compaction::history::{

@@ -46,11 +46,8 @@ impl PlanBuilder {
     /// Starts a plan that keeps the protected units of the conversation and removes all others.
     pub fn keeping_protected(conversation: &Conversation<'_>) -> Self {
         let mut builder = Self::removing_all(0);
-        builder.kept = conversation
-            .units()
-            .iter()
-            .map(crate::Unit::is_protected)
-            .collect();
+        let units = conversation.units().iter();
+        builder.kept = units.map(crate::Unit::is_protected).collect();
         builder
     }
 

@@ -4,11 +4,8 @@
 //! the newest request and the newest calls survive, and the result fits the budget.
 
 mod config;
-
 mod counter;
-
 mod pressure;
-
 mod choice;
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 mod config;
-
 mod limits;
-
 mod vectors;
 
 use baler_strategy::testing::{Recording, TestRun, run};

@@ -12,7 +12,7 @@ use object_store::ObjectStore;
 use object_store::path::Path as Key;
 use serde::de::IgnoredAny;
 
-use crate::backend::{Backend, Found, MAX_ENTRY_BYTES};
+use crate::backend::{Backend, Found, MAX_ENTRY_BYTES, SMALL_BYTES};
 use crate::error::{ArchiveError, OpenError};
 use crate::folder::Folder;
 use crate::layout::path_of;
@@ -169,14 +169,8 @@ impl Archive {
             return Ok(None);
         }
         let reference = reference.to_ascii_lowercase();
-        let path = path_of(Kind::Entry, &reference);
-        let backend = self.backend.clone();
-        let found = self
-            .slots
-            .run(move |slot| async move { backend.read_small(&path, slot).await })
-            .await;
-        let found = found.map_err(|problem| self.failed("read", &*problem))?;
-        let content = found.map(|found| found.content);
+        let found = self.look_up(Kind::Entry, &reference, SMALL_BYTES).await?;
+        let content = found.and_then(|found| found.content);
         let content = content.filter(|content| reference_of(content) == reference);
         let messages = content.and_then(|content| String::from_utf8(content).ok());
         Ok(messages.filter(|messages| is_list(messages)))
@@ -187,16 +181,17 @@ impl Archive {
             return Err(ArchiveError::no_reference(reference));
         }
         let reference = &reference.to_ascii_lowercase();
-        match self.look_up(kind, reference).await? {
-            None => Err(ArchiveError::Missing {
-                reference: reference.clone(),
-                place: self.place.to_string(),
-            }),
-            Some(found) if reference_of(&found.content) != *reference => {
-                Err(self.damaged(reference))
-            }
-            Some(found) => String::from_utf8(found.content).map_err(|_| self.damaged(reference)),
+        let found = self.look_up(kind, reference, MAX_ENTRY_BYTES).await?;
+        let found = found.ok_or_else(|| ArchiveError::Missing {
+            reference: reference.clone(),
+            place: self.place.to_string(),
+        })?;
+        let too_large = || self.too_large("read", &path_of(kind, reference));
+        let content = found.content.ok_or_else(too_large)?;
+        if reference_of(&content) != *reference {
+            return Err(self.damaged(reference));
         }
+        String::from_utf8(content).map_err(|_| self.damaged(reference))
     }
 
     pub(crate) fn damaged(&self, reference: &str) -> ArchiveError {
@@ -206,11 +201,27 @@ impl Archive {
         }
     }
 
-    async fn look_up(&self, kind: Kind, reference: &str) -> Result<Option<Found>, ArchiveError> {
+    /// The error for content above [`MAX_ENTRY_BYTES`], which is neither read nor written.
+    fn too_large(&self, action: &'static str, path: &str) -> ArchiveError {
+        ArchiveError::Store {
+            action,
+            place: self.place.to_string(),
+            what: format!(
+                "`{path}` has more than {MAX_ENTRY_BYTES} bytes, the most that one entry of an archive may have"
+            ),
+        }
+    }
+
+    async fn look_up(
+        &self,
+        kind: Kind,
+        reference: &str,
+        most: usize,
+    ) -> Result<Option<Found>, ArchiveError> {
         let (backend, path) = (self.backend.clone(), path_of(kind, reference));
         let found = self
             .slots
-            .run(move |slot| async move { backend.read(&path, slot).await })
+            .run(move |slot| async move { backend.read(path, most, slot).await })
             .await;
         found.map_err(|problem| self.failed("read", &*problem))
     }
@@ -284,16 +295,12 @@ impl Archive {
         let path = path_of(kind, reference);
         // Content that can be stored but not read again would be lost.
         if content.len() > MAX_ENTRY_BYTES {
-            return Err(ArchiveError::Store {
-                action: "write to",
-                place: self.place.to_string(),
-                what: crate::backend::too_large(&path),
-            });
+            return Err(self.too_large("write to", &path));
         }
         // Damaged content, such as after a crash of the machine, is rewritten.
-        let found = self.look_up(kind, reference).await?;
+        let found = self.look_up(kind, reference, MAX_ENTRY_BYTES).await?;
         let is_known = found.is_some();
-        let whole = found.filter(|found| found.content == content.as_bytes());
+        let whole = found.filter(|found| found.content.as_deref() == Some(content.as_bytes()));
         let whole = whole.map(|found| age(found.written));
         if whole.is_some_and(|age| age < fresh) {
             return Ok(None);
@@ -305,7 +312,7 @@ impl Archive {
         let backend = self.backend.clone();
         let written = self
             .slots
-            .run(move |slot| async move { backend.write(&path, content, slot).await })
+            .run(move |slot| async move { backend.write(path, content, slot).await })
             .await;
         written.map_err(|problem| self.failed("write to", &*problem))?;
         Ok(renewed)

@@ -29,7 +29,8 @@ pub(crate) enum Backend {
 /// The content stored at a path, and when it was written.
 pub(crate) struct Found {
     pub(crate) written: SystemTime,
-    pub(crate) content: Vec<u8>,
+    /// `None` if it has more bytes than were to be read.
+    pub(crate) content: Option<Vec<u8>>,
 }
 
 /// A file or object of the archive.
@@ -50,37 +51,22 @@ pub(crate) struct Listing {
 }
 
 impl Backend {
-    /// Reads what is stored at a path; `None` if nothing is.
-    pub(crate) async fn read(&self, path: &str, slot: Slot) -> Result<Option<Found>, Problem> {
-        match self {
-            Self::Objects(objects) => objects.read(path).await,
-            Self::Folder(folder) => {
-                let (folder, path) = (folder.clone(), path.to_owned());
-                let work = move || {
-                    let _slot = slot;
-                    folder.read(&path)
-                };
-                Ok(blocking(work).await?)
-            }
-        }
-    }
-
-    /// Like [`Backend::read`], but also returns `None` for more than [`SMALL_BYTES`]. (A store over the
-    /// network may already have sent the content by then.)
-    pub(crate) async fn read_small(
+    /// Reads what is stored at a path, up to `most` bytes; `None` if nothing is. (A store over the network may already
+    /// have sent more by then.)
+    pub(crate) async fn read(
         &self,
-        path: &str,
+        path: String,
+        most: usize,
         slot: Slot,
     ) -> Result<Option<Found>, Problem> {
         match self {
-            Self::Objects(objects) => objects.read_small(path).await,
+            Self::Objects(objects) => objects.read(&path, most).await,
             Self::Folder(folder) => {
-                let (folder, path) = (folder.clone(), path.to_owned());
-                let work = move || {
+                on(folder, move |folder| {
                     let _slot = slot;
-                    folder.read_small(&path)
-                };
-                Ok(blocking(work).await?)
+                    folder.read(&path, most)
+                })
+                .await
             }
         }
     }
@@ -88,19 +74,18 @@ impl Backend {
     /// Stores content atomically: no reader sees a part of it.
     pub(crate) async fn write(
         &self,
-        path: &str,
+        path: String,
         content: String,
         slot: Slot,
     ) -> Result<(), Problem> {
         match self {
-            Self::Objects(objects) => objects.write(path, content).await,
+            Self::Objects(objects) => objects.write(&path, content).await,
             Self::Folder(folder) => {
-                let (folder, path) = (folder.clone(), path.to_owned());
-                let work = move || {
+                on(folder, move |folder| {
                     let _slot = slot;
                     folder.write(&path, content.as_bytes())
-                };
-                Ok(blocking(work).await?)
+                })
+                .await
             }
         }
     }
@@ -109,10 +94,7 @@ impl Backend {
     pub(crate) async fn list(&self) -> Result<Listing, Problem> {
         match self {
             Self::Objects(objects) => objects.list().await,
-            Self::Folder(folder) => {
-                let folder = folder.clone();
-                Ok(blocking(move || folder.list()).await?)
-            }
+            Self::Folder(folder) => on(folder, Folder::list).await,
         }
     }
 
@@ -121,10 +103,7 @@ impl Backend {
         match self {
             // A store shows no unfinished objects.
             Self::Objects(_) => Ok(Vec::new()),
-            Self::Folder(folder) => {
-                let folder = folder.clone();
-                Ok(blocking(move || folder.abandoned(items)).await?)
-            }
+            Self::Folder(folder) => on(folder, move |folder| folder.abandoned(items)).await,
         }
     }
 
@@ -150,19 +129,18 @@ impl Backend {
     pub(crate) async fn remove(&self, items: Vec<Item>) -> Result<(), Problem> {
         match self {
             Self::Objects(objects) => objects.remove(items).await,
-            Self::Folder(folder) => {
-                let folder = folder.clone();
-                Ok(blocking(move || folder.remove(&items)).await?)
-            }
+            Self::Folder(folder) => on(folder, move |folder| folder.remove(&items)).await,
         }
     }
 }
 
-/// The error message for content above [`MAX_ENTRY_BYTES`], which is neither read nor written.
-pub(crate) fn too_large(path: &str) -> String {
-    format!(
-        "`{path}` has more than {MAX_ENTRY_BYTES} bytes, the most that one entry of an archive may have"
-    )
+/// Works in a folder without blocking the tokio runtime.
+async fn on<T: Send + 'static>(
+    folder: &Folder,
+    work: impl FnOnce(&Folder) -> io::Result<T> + Send + 'static,
+) -> Result<T, Problem> {
+    let folder = folder.clone();
+    Ok(blocking(move || work(&folder)).await?)
 }
 
 /// Runs file operations without blocking the tokio runtime, if there is one.

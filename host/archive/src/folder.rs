@@ -10,7 +10,7 @@ use std::sync::Arc;
 use baler_files::{FileError, Links, check_private, private_folder, staged};
 use tempfile::NamedTempFile;
 
-use crate::backend::{Found, Item, Listing, MAX_ENTRY_BYTES, SMALL_BYTES, too_large};
+use crate::backend::{Found, Item, Listing};
 use crate::error::OpenError;
 use crate::layout::{FOLDERS, MARK, MARKER, Role, STAGED, STAGED_LETTERS, STAGING};
 
@@ -83,18 +83,9 @@ impl Folder {
         Ok(Self { path: path.into() })
     }
 
-    pub(crate) fn read(&self, path: &str) -> io::Result<Option<Found>> {
-        read(&self.path, path)
-    }
-
-    /// Like `read`, but also returns `None` for more than [`SMALL_BYTES`].
-    pub(crate) fn read_small(&self, path: &str) -> io::Result<Option<Found>> {
-        let Some(file) = open_regular(&self.path, path)? else {
-            return Ok(None);
-        };
-        let written = file.metadata()?.modified()?;
-        let content = baler_files::read_within(file, SMALL_BYTES)?;
-        Ok(content.map(|content| Found { written, content }))
+    /// Reads a file of up to `most` bytes.
+    pub(crate) fn read(&self, path: &str, most: usize) -> io::Result<Option<Found>> {
+        read(&self.path, path, most)
     }
 
     /// Writes a file atomically, and so that it survives a crash of the machine.
@@ -248,8 +239,10 @@ fn folder_state(path: &Path) -> Result<FolderState, OpenError> {
             Ok(_) => return Err(refused(path, NO_FOLDER)),
         }
     }
-    match read(path, MARKER).map_err(|error| failed(path, error))? {
-        Some(found) if found.content == MARK.as_bytes() => return Ok(FolderState::Marked),
+    match read(path, MARKER, MARK.len()).map_err(|error| failed(path, error))? {
+        Some(found) if found.content.as_deref() == Some(MARK.as_bytes()) => {
+            return Ok(FolderState::Marked);
+        }
         Some(_) => return Err(refused(path, OTHER_MARK)),
         None => {}
     }
@@ -302,15 +295,14 @@ fn list(root: &Path, inner: &str) -> io::Result<Listing> {
     Ok(listing)
 }
 
-fn read(root: &Path, path: &str) -> io::Result<Option<Found>> {
+fn read(root: &Path, path: &str, most: usize) -> io::Result<Option<Found>> {
     let Some(file) = open_regular(root, path)? else {
         return Ok(None);
     };
-    let written = file.metadata()?.modified()?;
-    match baler_files::read_within(file, MAX_ENTRY_BYTES)? {
-        Some(content) => Ok(Some(Found { written, content })),
-        None => Err(io::Error::other(too_large(path))),
-    }
+    Ok(Some(Found {
+        written: file.metadata()?.modified()?,
+        content: baler_files::read_within(file, most)?,
+    }))
 }
 
 fn open_regular(root: &Path, path: &str) -> io::Result<Option<File>> {
@@ -359,8 +351,8 @@ mod tests {
     }
 
     fn is_there(folder: &Folder) -> bool {
-        let found = folder.read(PATH).expect("reads");
-        found.is_some_and(|found| found.content == b"[1]")
+        let found = folder.read(PATH, 3).expect("reads");
+        found.is_some_and(|found| found.content.as_deref() == Some(b"[1]"))
     }
 
     #[test]

@@ -8,7 +8,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use object_store::path::Path as Key;
 use object_store::{GetResult, ObjectStore, ObjectStoreExt as _};
 
-use crate::backend::{Found, Item, Listing, MAX_ENTRY_BYTES, Problem, SMALL_BYTES, too_large};
+use crate::backend::{Found, Item, Listing, MAX_ENTRY_BYTES, Problem, SMALL_BYTES};
 use crate::layout::{Role, path_of};
 use crate::reference::reference_of;
 use crate::{CONCURRENCY, Kind};
@@ -29,18 +29,12 @@ pub(crate) struct Objects {
 }
 
 impl Objects {
-    pub(crate) async fn read(&self, path: &str) -> Result<Option<Found>, Problem> {
+    pub(crate) async fn read(&self, path: &str, most: usize) -> Result<Option<Found>, Problem> {
         match self.get(path).await? {
-            Some(found) => received(found, path).await.map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Like `read`, but also returns `None` for more than [`SMALL_BYTES`].
-    pub(crate) async fn read_small(&self, path: &str) -> Result<Option<Found>, Problem> {
-        let found = self.get(path).await?;
-        match found.filter(|found| found.meta.size <= SMALL_BYTES as u64) {
-            Some(found) => received(found, path).await.map(Some),
+            Some(found) => Ok(Some(Found {
+                written: SystemTime::from(found.meta.last_modified),
+                content: received(found, most).await?,
+            })),
             None => Ok(None),
         }
     }
@@ -122,12 +116,8 @@ impl Objects {
             return Ok(());
         };
         // Objects that are larger than baler stores, or damaged, are not worth putting back.
-        let content = if found.meta.size > MAX_ENTRY_BYTES as u64 {
-            None
-        } else {
-            let content = received(found, &item.path).await?.content;
-            is_named(&item.path, &content).then_some(content)
-        };
+        let content = received(found, MAX_ENTRY_BYTES).await?;
+        let content = content.filter(|content| is_named(&item.path, content));
         let key = self.key(&item.path);
         let looked = Instant::now();
         let now = match self.store.head(&key).await {
@@ -171,16 +161,19 @@ fn is_named(path: &str, content: &[u8]) -> bool {
         .any(|own| own == path)
 }
 
-async fn received(found: GetResult, path: &str) -> Result<Found, Problem> {
-    let written = SystemTime::from(found.meta.last_modified);
+/// Receives the content of an object; `None` if it has more than `most` bytes.
+async fn received(found: GetResult, most: usize) -> Result<Option<Vec<u8>>, Problem> {
+    if found.meta.size > most as u64 {
+        return Ok(None);
+    }
     let mut content = Vec::new();
     let mut pieces = found.into_stream();
     while let Some(piece) = pieces.try_next().await? {
         // Does not trust the size that the store reported.
-        if piece.len() > MAX_ENTRY_BYTES - content.len() {
-            return Err(too_large(path).into());
+        if piece.len() > most - content.len() {
+            return Ok(None);
         }
         content.extend_from_slice(&piece);
     }
-    Ok(Found { written, content })
+    Ok(Some(content))
 }

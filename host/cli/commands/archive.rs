@@ -109,37 +109,19 @@ impl Shown {
                 bytes,
                 ..
             } = contents;
+            let unfinished = match unfinished {
+                0 => String::new(),
+                files => format!(", and {}", figures::count(files, "unfinished file")),
+            };
             output::words(&format!(
                 "{}\n{verb}{} in {} of {}{}\n",
                 figures::cleaned(place),
                 figures::bytes(bytes),
-                entry_count(entries),
-                compaction_count(compactions),
-                unfinished_count(unfinished),
+                figures::count(entries, "entry"),
+                figures::count(compactions, "compaction"),
+                unfinished,
             ))?;
         }
         Ok(Exit::Done)
-    }
-}
-
-fn entry_count(entries: u64) -> String {
-    match entries {
-        1 => "1 entry".to_owned(),
-        many => format!("{} entries", figures::number(many)),
-    }
-}
-
-fn compaction_count(compactions: u64) -> String {
-    figures::count(
-        usize::try_from(compactions).unwrap_or(usize::MAX),
-        "compaction",
-    )
-}
-
-fn unfinished_count(unfinished: u64) -> String {
-    match unfinished {
-        0 => String::new(),
-        1 => ", and 1 unfinished file".to_owned(),
-        many => format!(", and {} unfinished files", figures::number(many)),
     }
 }

@@ -76,14 +76,11 @@ impl Shown {
             let value = json!({"folder": folder, "entries": size.entries, "bytes": size.bytes, "limit": limit});
             output::document(&[&format!("{value:#}\n")])?;
         } else {
-            let entries = match size.entries {
-                1 => "1 compiled strategy".to_owned(),
-                entries => format!("{} compiled strategies", figures::number(entries)),
-            };
             output::words(&format!(
-                "{}\n{verb}{} in {entries}; the limit is {}\n",
+                "{}\n{verb}{} in {}; the limit is {}\n",
                 figures::cleaned(&folder),
                 figures::bytes(size.bytes),
+                figures::count(size.entries, "compiled strategy"),
                 figures::bytes(limit)
             ))?;
         }

@@ -176,10 +176,8 @@ impl CompactCommand {
             tokenizer,
             archive,
             model: grant.clone(),
-            calls: None,
-            never_quarantined: false,
             project: project.clone(),
-            serves_many: false,
+            ..HostSettings::default()
         };
         let host = self.sandbox.host(settings, messages)?;
         let chain = sources::load(&host, &sources, config.as_deref(), &self.sandbox).await?;

@@ -16,7 +16,7 @@ use crate::figures::{cleaned, number, shortened};
 use crate::output::{self, Messages};
 use crate::receipt::remedy;
 use crate::remote::RemoteArguments;
-use crate::settings::{self, HostSettings, Keeping};
+use crate::settings::{self, HostSettings};
 use crate::{files, input, model, project, sources};
 
 /// Decide whether to compact a conversation now
@@ -159,12 +159,8 @@ impl ShouldCompactCommand {
         let settings = HostSettings {
             format: self.conversation.format.0,
             tokenizer,
-            archive: Keeping::Nowhere,
-            model: None,
-            calls: None,
-            never_quarantined: false,
             project: project.clone(),
-            serves_many: false,
+            ..HostSettings::default()
         };
         let host = self.sandbox.host(settings, messages)?;
         let mut strategy = source.load(&host, &self.sandbox).await?;

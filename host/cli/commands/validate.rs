@@ -65,15 +65,12 @@ impl ValidateCommand {
             files::check_output_is_apart(self.file.as_deref())?;
         }
         let document = input::read(self.file.as_deref(), "validate")?;
-        let mut builder = Host::builder();
-        if let Some(format) = self.format.0 {
-            builder = builder.format(format);
-        }
+        let host = Host::builder().format(self.format.0).build()?;
         let arguments = ConversationArguments {
             file: self.file.clone(),
             ..ConversationArguments::of(self.format)
         };
-        let conversation = input::conversation(&builder.build()?, document, &arguments, messages)?;
+        let conversation = input::conversation(&host, document, &arguments, messages)?;
         let repaired = self.repair.then(|| conversation.repaired());
         let repaired = repaired.as_ref();
         if self.json {

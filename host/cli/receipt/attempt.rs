@@ -129,12 +129,11 @@ fn verified(verification: Verification) -> &'static str {
 /// Adds what the strategy itself reports: log lines, figures and free text.
 fn push_reported(text: &mut String, attempt: &Attempt) {
     if attempt.usage.log_lines > 0 && attempt.free_text.is_none() {
-        let lines = usize::try_from(attempt.usage.log_lines).unwrap_or(usize::MAX);
         let dropped = match attempt.usage.log_lines_dropped {
             0 => String::new(),
             lines => format!(", and {} above the limit, which are gone", number(lines)),
         };
-        let logged = figures::count(lines, "line");
+        let logged = figures::count(attempt.usage.log_lines, "line");
         row(
             text,
             "logged",
@@ -270,10 +269,7 @@ fn usage(usage: &Usage, limits: &Limits, time: Duration) -> String {
         figures::time(time),
         figures::bytes(usage.memory_bytes),
         figures::bytes(limits.memory as u64),
-        figures::count(
-            usize::try_from(usage.host_calls).unwrap_or(usize::MAX),
-            "host call"
-        ),
+        figures::count(usage.host_calls, "host call"),
     )
 }
 

@@ -194,7 +194,7 @@ pub(crate) fn cache_effect(cache: &CacheEffect) -> String {
     } else {
         format!(
             "{thrown_away}; {saved}, which pays off after {}",
-            figures::count(cache.pays_after_requests as usize, "request")
+            figures::count(cache.pays_after_requests, "request")
         )
     }
 }

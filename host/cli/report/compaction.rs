@@ -349,7 +349,7 @@ fn retrieval(receipt: &Receipt, file: &str) -> Markup {
         }
         @if !listed.is_empty() {
             details {
-                summary { (count(stored, "entry").replace("entrys", "entries")) " in the archive" }
+                summary { (count(stored, "entry")) " in the archive" }
                 div class="scroll" { table {
                     thead { tr { th scope="col" { "what" } th scope="col" { "command" } } }
                     tbody { @for (what, of) in &listed {

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::exact::exact;
@@ -17,6 +18,12 @@ pub type Place = Range<usize>;
 pub(crate) fn place_of(document: &str, slice: &str) -> Place {
     let start = (slice.as_ptr() as usize).saturating_sub(document.as_ptr() as usize);
     start..start + slice.len()
+}
+
+/// `document` with another text in the place of `old`, which lies in it.
+pub(crate) fn replaced(document: &str, old: &str, new: &str) -> String {
+    let place = place_of(document, old);
+    [&document[..place.start], new, &document[place.end..]].concat()
 }
 
 /// The members of an object, in order, each value raw. A key that comes twice is an error:
@@ -46,12 +53,73 @@ impl<'a> Members<'a> {
         self.get(key).filter(|value| value.get() != "null")
     }
 
+    /// The first of these members that is there and not null.
+    pub(crate) fn first(&self, keys: &[&str]) -> Option<&'a RawValue> {
+        keys.iter().find_map(|key| self.present(key))
+    }
+
+    /// The JSON of a member that is there and not null.
+    pub(crate) fn raw(&self, key: &str) -> Option<&'a str> {
+        self.present(key).map(RawValue::get)
+    }
+
+    /// Whether the member is `true`.
+    pub(crate) fn is_true(&self, key: &str) -> bool {
+        self.raw(key) == Some("true")
+    }
+
+    /// The member, if it is a text.
+    pub(crate) fn text_value(&self, key: &str) -> Option<&'a RawValue> {
+        self.get(key).filter(|value| is_text(value.get()))
+    }
+
+    /// The JSON of a member that is a text.
+    pub(crate) fn raw_text(&self, key: &str) -> Option<&'a str> {
+        self.text_value(key).map(RawValue::get)
+    }
+
     /// The member as text, if it is a text.
     pub(crate) fn text(&self, key: &str) -> Option<Cow<'a, str>> {
-        self.present(key)
-            .filter(|value| is_text(value.get()))
-            .map(|value| decode(value.get()))
+        self.raw_text(key).map(decode)
     }
+
+    /// The same as a text of its own; empty if it is none.
+    pub(crate) fn string(&self, key: &str) -> String {
+        self.text(key).unwrap_or_default().into_owned()
+    }
+
+    /// The members of a member that is an object.
+    pub(crate) fn object(&self, key: &str) -> Option<Self> {
+        members(self.get(key)?.get())
+    }
+
+    /// What a member that is an object has under a key, if it is there and not null.
+    pub(crate) fn inside(&self, object: &str, key: &str) -> Option<&'a RawValue> {
+        self.object(object)?.present(key)
+    }
+
+    /// The elements of a member that is a list.
+    pub(crate) fn list(&self, key: &str) -> Option<Vec<&'a RawValue>> {
+        serde_json::from_str(self.get(key)?.get()).ok()
+    }
+
+    /// The sum of members that are whole numbers; those that are none count nothing.
+    pub(crate) fn sum(&self, keys: &[&str]) -> u64 {
+        keys.iter()
+            .filter_map(|key| self.get(key)?.get().parse::<u64>().ok())
+            .fold(0, u64::saturating_add)
+    }
+}
+
+/// The members of raw JSON that is an object.
+pub(crate) fn members(raw: &str) -> Option<Members<'_>> {
+    serde_json::from_str(raw).ok()
+}
+
+/// The objects of a list; none if it is no list, or something else stands in it.
+pub(crate) fn all_objects(list: Option<&RawValue>) -> Vec<Members<'_>> {
+    list.and_then(|list| serde_json::from_str(list.get()).ok())
+        .unwrap_or_default()
 }
 
 /// An object that stands in a list.
@@ -203,29 +271,12 @@ fn twice<'m>(members: &'m [(Cow<'_, str>, &RawValue)]) -> Option<&'m str> {
 }
 
 /// A key, borrowed where it holds no escapes.
-pub(super) struct Key<'a>(pub(super) Cow<'a, str>);
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct Key<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Key<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Key<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a key")
-            }
-
-            fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Borrowed(key)))
-            }
-
-            fn visit_str<E: Error>(self, key: &str) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Owned(key.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Reader)
-    }
-}
+/// White space, as JSON has it.
+pub(crate) const WHITE: [char; 4] = [' ', '\t', '\r', '\n'];
 
 /// What may come before JSON in a document.
 pub(crate) const BEFORE: [char; 5] = ['\u{feff}', ' ', '\t', '\r', '\n'];
@@ -351,9 +402,7 @@ pub(crate) fn has_member_within(raw: &str, names: &[&str]) -> bool {
     let mut rest = raw;
     while let Some(start) = rest.find('"') {
         let (text, after) = rest[start..].split_at(end_of_text(&rest[start..]));
-        let is_key = after
-            .trim_start_matches([' ', '\t', '\r', '\n'])
-            .starts_with(':');
+        let is_key = after.trim_start_matches(WHITE).starts_with(':');
         if is_key && names.iter().any(|name| chars(text).eq(name.chars())) {
             return true;
         }

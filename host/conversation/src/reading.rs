@@ -179,22 +179,15 @@ impl Reader {
         document: impl AsRef<str> + Into<Arc<str>>,
         options: ReadOptions<'_>,
     ) -> Result<Conversation, ReadError> {
-        match self.read_log(document.as_ref(), options.deadline) {
+        let document: Arc<str> = match self.read_log(document.as_ref(), options.deadline) {
             Some(log) => {
                 drop(document);
-                self.read_of_log(log?, options)
+                return self.read_of_log(log?, options);
             }
-            None => self.read_no_log(document.into(), options),
-        }
-    }
-
-    /// Reads a document that is not a log of a known program. JSON lines get an error of their own.
-    fn read_no_log(
-        &self,
-        document: Arc<str>,
-        options: ReadOptions<'_>,
-    ) -> Result<Conversation, ReadError> {
+            None => document.into(),
+        };
         match self.read_body(Arc::clone(&document), None, options) {
+            // JSON lines of a program that is not known get an error of their own.
             Err(ReadError::NotJson { .. }) if logs::is_lines(&document) => {
                 Err(ReadError::Log(LogError::UnknownProgram))
             }
@@ -269,11 +262,7 @@ impl Reader {
         log: Option<Log>,
         options: ReadOptions<'_>,
     ) -> Result<Conversation, ReadError> {
-        let used = options.used.map(|tokens| Reported {
-            tokens,
-            messages: usize::MAX,
-            by_log: false,
-        });
+        let used = options.used.map(Reported::of_all);
         let by_log = log.as_ref().and_then(|log| {
             let (tokens, messages) = log.reported?;
             Some(Reported {

@@ -35,7 +35,7 @@ pub(crate) fn accept(
         plan.clone(),
         strategy.author(),
         situation,
-        strategy.limits().of_plan(),
+        strategy.limits(),
     )?;
     stages.check_us = micros(start);
     let (applied, after) = apply_and_read(&checked, situation, &mut stages)?;

@@ -101,28 +101,6 @@ impl Default for Limits {
     }
 }
 
-/// Limits of the size of a plan.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PlanLimits {
-    pub(crate) pieces: usize,
-    pub(crate) edits: usize,
-    pub(crate) runs: usize,
-    pub(crate) inserted_bytes: usize,
-    pub(crate) annotations: usize,
-}
-
-impl Limits {
-    pub(crate) const fn of_plan(&self) -> PlanLimits {
-        PlanLimits {
-            pieces: self.pieces,
-            edits: self.edits,
-            runs: self.runs,
-            inserted_bytes: self.inserted_bytes,
-            annotations: self.annotations,
-        }
-    }
-}
-
 /// Faults of a strategy that count towards its quarantine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

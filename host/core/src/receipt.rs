@@ -397,7 +397,7 @@ pub struct BeforeAfter {
 }
 
 /// Number of units by outcome, and of other changes.
-#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Units {
@@ -422,7 +422,7 @@ pub struct Units {
 }
 
 /// Number of units with words of the user (messages, remarks beside tool outputs, answers through a tool) by outcome.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct UserWords {

@@ -181,12 +181,7 @@ impl Record<'_> {
             units: Units {
                 before: units,
                 kept: units,
-                rewritten: 0,
-                removed: 0,
-                inserted: 0,
-                thinking_removed: 0,
-                texts_shortened: 0,
-                pictures_left_out: 0,
+                ..Units::default()
             },
             user_words: None,
             reasons: Vec::new(),
@@ -206,11 +201,7 @@ impl Record<'_> {
 }
 
 fn user_words(situation: &Situation, outcomes: &[UnitOutcome]) -> UserWords {
-    let mut words = UserWords {
-        kept: 0,
-        rewritten: 0,
-        removed: 0,
-    };
+    let mut words = UserWords::default();
     let outcomes = outcomes.iter().enumerate();
     for (_, outcome) in outcomes.filter(|(unit, _)| situation.words_in(*unit).is_some()) {
         match outcome {

@@ -158,8 +158,8 @@ impl Retrieve {
         match self.archive.text(&reference).await {
             Err(error) => error_for_model(&error),
             Ok(text) => {
-                let start = boundary(&text, offset);
-                let end = boundary(&text, start.saturating_add(MAX_TEXT_BYTES));
+                let start = text.floor_char_boundary(offset);
+                let end = text.floor_char_boundary(start.saturating_add(MAX_TEXT_BYTES));
                 // Shows that the text begins within a line.
                 let within = if text[..start].is_empty() || text[..start].ends_with('\n') {
                     ""
@@ -313,11 +313,6 @@ fn words(query: &str) -> Vec<String> {
         }
     }
     words
-}
-
-/// Returns the last position up to `at` that is not inside of a character.
-fn boundary(text: &str, at: usize) -> usize {
-    text.floor_char_boundary(at)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What all strategies have in common, wherever they run.
 
-use std::future::{Future, ready};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
 
 use crate::content_hash::ContentHash;
 use crate::error::HostError;
@@ -14,10 +14,8 @@ use crate::receipt::ComponentInfo;
 use crate::report::{Decision, Introspection, LogLevel, Report};
 use crate::situation::Situation;
 
-/// A future of a runner.
-pub(crate) type Running<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
 /// Runs a strategy: a component in the sandbox, a remote strategy, or code of the host.
+#[async_trait]
 pub(crate) trait Runner: Send + Sync {
     /// The hash under which the strategy's faults are counted; `None` for a native strategy, which
     /// is trusted.
@@ -46,33 +44,29 @@ pub(crate) trait Runner: Send + Sync {
     }
 
     /// Asks for a plan.
-    fn compact<'a>(
-        &'a self,
-        terms: Terms<'a>,
-        situation: &'a Arc<Situation>,
-    ) -> Running<'a, Call<Report>>;
+    async fn compact(&self, terms: Terms<'_>, situation: &Arc<Situation>) -> Call<Report>;
 
     /// Asks whether to compact now.
-    fn should_compact<'a>(
-        &'a self,
-        _terms: Terms<'a>,
-        _situation: &'a Arc<Situation>,
-    ) -> Running<'a, Call<Decision>> {
-        Box::pin(ready(Call::of(Instant::now(), Ok(Decision::HostDecides))))
+    async fn should_compact(
+        &self,
+        _terms: Terms<'_>,
+        _situation: &Arc<Situation>,
+    ) -> Call<Decision> {
+        Call::of(Instant::now(), Ok(Decision::HostDecides))
     }
 
     /// Asks the strategy to describe itself, and to check a config; `None` for a native strategy.
-    fn introspect<'a>(
-        &'a self,
-        _config: Option<&'a str>,
+    async fn introspect(
+        &self,
+        _config: Option<&str>,
         _limits: Limits,
-    ) -> Option<Running<'a, Result<Introspection, CallFailure>>> {
+    ) -> Option<Result<Introspection, CallFailure>> {
         None
     }
 
     /// What the strategy declared before it saw a conversation; `None` if it declares nothing.
-    fn declared(&self, _limits: Limits) -> Running<'_, Option<Introspection>> {
-        Box::pin(ready(None))
+    async fn declared(&self, _limits: Limits) -> Option<Introspection> {
+        None
     }
 }
 

@@ -23,3 +23,15 @@ macro_rules! setters {
         }
     };
 }
+
+/// Writes methods of a builder, each called as the field that it sets. A field of type `Option<T>` takes a `T` as well.
+macro_rules! builder_setters {
+    ($($(#[$doc:meta])* $field:ident: $t:ty;)*) => { $(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, $field: impl Into<$t>) -> Self {
+            self.$field = $field.into();
+            self
+        }
+    )* };
+}

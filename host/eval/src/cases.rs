@@ -15,6 +15,7 @@ use crate::fingerprint::thousandths;
 use crate::message::{Message, PartKind, Role, strings};
 use crate::names::{self, Name, NameKind};
 use crate::options::Options;
+use crate::run::SkipReason;
 use crate::state::{self, LastAction};
 use crate::{paths, search, unseen};
 
@@ -91,7 +92,7 @@ impl Case {
             rules: Vec::new(),
             error: None,
             wanted: Vec::new(),
-            evidence: Evidence::of(&[], &[]),
+            evidence: Evidence::default(),
             needs: Vec::new(),
             recorded: None,
             units,
@@ -145,15 +146,6 @@ impl Case {
     }
 }
 
-/// Why a conversation has no cases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UnusableRecording {
-    /// The conversation cannot be read.
-    Unread,
-    /// The conversation breaks a rule of its format.
-    Invalid,
-}
-
 /// Returns the cuts of a recorded conversation at which something can be measured; with `recorded`, those at
 /// the program's own compactions.
 ///
@@ -163,7 +155,7 @@ pub(crate) fn cases(
     host: &Host,
     record: &Recording,
     recorded: bool,
-) -> Result<Vec<Case>, UnusableRecording> {
+) -> Result<Vec<Case>, SkipReason> {
     if recorded {
         return Ok(recorded_cases(host, record));
     }
@@ -175,9 +167,9 @@ pub(crate) fn cases(
         RecordingKind::Log => None,
         RecordingKind::Document => record.format.parse().ok(),
     };
-    let whole = read_as(host, whole, format).ok_or(UnusableRecording::Unread)?;
+    let whole = read_as(host, whole, format).ok_or(SkipReason::Unread)?;
     if whole.is_broken() {
-        return Err(UnusableRecording::Invalid);
+        return Err(SkipReason::Invalid);
     }
     let units = read(&whole);
     let mut cuts: Vec<usize> = CUTS
@@ -225,7 +217,7 @@ fn recorded_cases(host: &Host, record: &Recording) -> Vec<Case> {
     let mut at = 0;
     let mut ends: Vec<usize> = Vec::new();
     for line in record.document.split_inclusive('\n') {
-        if is_boundary(line) {
+        if CompactionMarks::of(line).is_boundary() {
             ends.push(at);
         }
         at += line.len();
@@ -243,21 +235,14 @@ fn recorded_cases(host: &Host, record: &Recording) -> Vec<Case> {
         };
         let behind = read(&after);
         // The host reads from the newest compaction on: first its summary, then the messages after it.
-        let mut summary = String::new();
-        for (unit, messages) in after.units().iter().zip(&behind) {
-            if unit.kind == UnitKind::Summary {
-                for part in messages.iter().flat_map(|message| &message.parts) {
-                    summary.push_str(without_tags(&part.text));
-                }
-            }
-        }
-        let came: Vec<&Message> = after
-            .units()
-            .iter()
-            .zip(&behind)
-            .filter(|(unit, _)| unit.kind != UnitKind::Summary)
-            .flat_map(|(_, messages)| messages)
-            .collect();
+        let units = after.units().iter().zip(&behind);
+        let is_summary = |(unit, _): &(&Unit, &Vec<Message>)| unit.kind == UnitKind::Summary;
+        let (own, came): (Vec<_>, Vec<_>) = units.partition(is_summary);
+        let own = own.into_iter().flat_map(|(_, messages)| messages);
+        let own = own.flat_map(|message| &message.parts);
+        let summary: String = own.map(|part| without_tags(&part.text)).collect();
+        let came = came.into_iter().flat_map(|(_, messages)| messages);
+        let came: Vec<&Message> = came.collect();
         let summaries = before.recorded_summaries();
         let options = ReadOptions::default()
             .with_format(before.format())
@@ -296,26 +281,21 @@ fn case(
     Asked { questions, needs }: Asked<'_>,
     recorded: Option<String>,
 ) -> Option<Case> {
-    let units = read(&conversation);
-    let history: Vec<&Message> = units.iter().flatten().collect();
-    let size = history.iter().map(|message| message.size()).sum();
-    let needed = needed(&history, behind, &conversation);
+    let case = Case::of_history(conversation);
+    let history: Vec<&Message> = case.units.iter().flatten().collect();
+    let needed = needed(&history, behind, &case.conversation);
     let wanted = open_values(&history, wanted);
     let evidence = Evidence::of(questions, &history);
     let is_needed = needed.len() >= MIN_NEEDED || !wanted.is_empty() || !needs.is_empty();
-    if size == 0 || (!is_needed && evidence.is_empty()) {
+    if case.size == 0 || (!is_needed && evidence.is_empty()) {
         return None;
     }
+    let next = behind.iter().take(AHEAD);
     Some(Case {
-        cut: history.len(),
-        rules: rules(&conversation, &units),
+        rules: rules(&case.conversation, &case.units),
         error: last_error(&history),
         last_actions: state::last_actions(&history, &needed),
-        next: behind
-            .iter()
-            .take(AHEAD)
-            .map(|message| (*message).clone())
-            .collect(),
+        next: next.map(|message| (*message).clone()).collect(),
         needed: if needed.len() < MIN_NEEDED {
             Vec::new()
         } else {
@@ -324,10 +304,8 @@ fn case(
         wanted,
         evidence,
         needs: needs.to_vec(),
-        size,
         recorded,
-        units,
-        conversation,
+        ..case
     })
 }
 
@@ -543,10 +521,6 @@ fn without_compactions(log: &str) -> String {
             !of.is_boundary() && !of.is_compact_summary
         })
         .collect()
-}
-
-fn is_boundary(line: &str) -> bool {
-    CompactionMarks::of(line).is_boundary()
 }
 
 /// The fields of a log's line that mark a compaction.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::corpus::Question;
 use crate::message::Message;
 use crate::names::{self, Name};
-use crate::normalize::normalize;
+use crate::words::normalize;
 
 /// The share of a message's names at which a rewritten message counts as kept.
 const MIN_NAMES: f64 = 0.8;
@@ -62,13 +62,9 @@ impl Evidence {
             return None;
         }
         let names = names::all(text);
-        let is_kept = |named: &NamedMessage| named.is_in(text, &names);
-        let kept: HashSet<usize> = self
-            .named
-            .iter()
-            .filter(|(_, named)| is_kept(named))
-            .map(|(place, _)| *place)
-            .collect();
+        let kept = self.named.iter();
+        let kept = kept.filter(|(_, named)| named.is_in(text, &names));
+        let kept: HashSet<&usize> = kept.map(|(place, _)| place).collect();
         let plain = normalize(text);
         let lines = OnceCell::new();
         let lines = || lines.get_or_init(|| text.lines().map(normalize).collect::<Vec<_>>());
@@ -77,11 +73,7 @@ impl Evidence {
             false => lines().iter().any(|line| is_answered(question, line)),
         };
         let share = |of: &dyn Fn(&Question) -> bool| {
-            let number = self
-                .questions
-                .iter()
-                .filter(|question| of(question))
-                .count();
+            let number = self.questions.iter().filter(|own| of(own)).count();
             number as f64 / self.questions.len() as f64
         };
         Some(EvidenceShares {

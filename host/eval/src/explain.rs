@@ -8,7 +8,6 @@ use crate::baselines::Baseline;
 use crate::cases::{self, Case, Needed};
 use crate::context::Shown;
 use crate::corpus::Recording;
-use crate::measure::Scorer;
 use crate::message::PartKind;
 use crate::options::Options;
 use crate::{names, search};
@@ -40,7 +39,6 @@ pub async fn explain(
     );
     let mut text = format!("# {}, {}\n", record.set, record.id);
     for case in &cases {
-        let scorer = Scorer::of(case);
         for (budget, room) in case.rooms(options) {
             let _ = write!(
                 text,
@@ -54,46 +52,29 @@ pub async fn explain(
                 case.needed.len()
             );
             for strategy in strategies {
-                let compaction = scorer
-                    .compacted(host, strategy, room, &options.pins)
-                    .await?;
+                let compaction = case.compacted(host, strategy, room, &options.pins).await?;
                 let units = cases::read(compaction.conversation());
-                lost(
-                    case,
-                    strategy.name(),
-                    &Shown::of(&case.units, &units),
-                    &mut text,
-                );
+                let shown = Shown::of(&case.units, &units);
+                text += &lost(case, strategy.name(), &shown);
             }
             let baseline = Baseline::KeepLast;
-            lost(
-                case,
-                baseline.name(),
-                &Shown::kept(&baseline.keep(case, room)),
-                &mut text,
-            );
+            let shown = Shown::kept(&baseline.keep(case, room));
+            text += &lost(case, baseline.name(), &shown);
         }
     }
     Ok(text)
 }
 
-fn lost(case: &Case, method: &str, shown: &Shown, text: &mut String) {
+/// Lists what a method lost.
+fn lost(case: &Case, method: &str, shown: &Shown) -> String {
     let (all, in_context) = (names::all(&shown.text), names::all(&shown.in_context));
-    let kept = case
-        .needed
-        .iter()
-        .filter(|needed| all.contains(&needed.name))
-        .count();
-    let _ = write!(
-        text,
-        "\n### {method}: keeps {kept} of {} names\n\n",
-        case.needed.len()
-    );
+    let needed = case.needed.iter();
+    let kept = needed.filter(|needed| all.contains(&needed.name)).count();
+    let number = case.needed.len();
+    let mut text = format!("\n### {method}: keeps {kept} of {number} names\n\n");
     for needed in &case.needed {
-        let how = match (
-            all.contains(&needed.name),
-            in_context.contains(&needed.name),
-        ) {
+        let name = &needed.name;
+        let how = match (all.contains(name), in_context.contains(name)) {
             (true, true) => continue,
             (true, false) => "in a mere list",
             (false, _) => "lost",
@@ -118,6 +99,7 @@ fn lost(case: &Case, method: &str, shown: &Shown, text: &mut String) {
     {
         let _ = writeln!(text, "- lost: the last error “{}”", beginning(error));
     }
+    text
 }
 
 /// Says where a name was last mentioned.

@@ -62,27 +62,24 @@ impl RunFingerprint {
 
     /// Describes, for people, how an earlier run differs from this one.
     pub(crate) fn difference(&self, earlier: &Self) -> String {
-        let all = [
-            ("budgets", earlier.at.clone(), self.at.clone()),
-            (
-                "constraints",
-                earlier.constraints.to_string(),
-                self.constraints.to_string(),
-            ),
-            ("pins", earlier.pins.clone(), self.pins.clone()),
-            (
-                "strategies",
-                earlier.strategies.join(", "),
-                self.strategies.join(", "),
-            ),
-            ("limits", earlier.limits.join("; "), self.limits.join("; ")),
-            ("version", earlier.version.clone(), self.version.clone()),
-        ];
-        let differing = all.iter().filter(|(_, earlier, now)| earlier != now);
+        let pairs = earlier.named().into_iter().zip(self.named());
+        let differing = pairs.filter(|((_, earlier), (_, now))| earlier != now);
         let described: Vec<String> = differing
-            .map(|(what, earlier, now)| format!("{what}: {earlier} there, {now} now"))
+            .map(|((what, earlier), (_, now))| format!("{what}: {earlier} there, {now} now"))
             .collect();
         described.join("; ")
+    }
+
+    /// Returns all of it in words, with what each is.
+    fn named(&self) -> [(&'static str, String); 6] {
+        [
+            ("budgets", self.at.clone()),
+            ("constraints", self.constraints.to_string()),
+            ("pins", self.pins.clone()),
+            ("strategies", self.strategies.join(", ")),
+            ("limits", self.limits.join("; ")),
+            ("version", self.version.clone()),
+        ]
     }
 }
 

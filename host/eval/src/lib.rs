@@ -25,7 +25,6 @@ mod measure;
 mod message;
 mod names;
 mod needs;
-mod normalize;
 mod options;
 mod paths;
 mod reader;

@@ -1,6 +1,6 @@
 //! Measures how much of what is needed a result contains.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::bail;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cases::{Case, Needed};
 use crate::context::Shown;
-use crate::names::{self, Name, NameKind};
+use crate::names::{self, NameKind};
 use crate::{needs, paths, recent, search, state, unseen};
 
 /// The figures of a strategy at one cut under one budget. Shares are from 0 to 1; `None` if there was nothing
@@ -88,79 +88,47 @@ pub struct Measurement {
     pub fuel: Option<u64>,
 }
 
-/// Measures how much of what a case needs a text contains.
-#[derive(Debug)]
-pub(crate) struct Scorer<'a> {
-    case: &'a Case,
-    names: HashSet<&'a Name>,
-}
-
-impl<'a> Scorer<'a> {
-    pub(crate) fn of(case: &'a Case) -> Self {
-        let names = case.needed.iter().map(|needed| &needed.name).collect();
-        Self { case, names }
-    }
-
+impl Case {
     /// Measures what a result shows.
     pub(crate) fn score(&self, shown: &Shown) -> Measurement {
         let text = shown.text.as_str();
-        let found = self.found(text);
-        let in_context = self.found(&shown.in_context);
+        let found = names::all(text);
+        let in_context = names::all(&shown.in_context);
         let share = |found: &dyn Fn(&Needed) -> bool, of: &dyn Fn(&Needed) -> bool| {
-            let all = self.case.needed.iter().filter(|needed| of(needed));
-            let (mut kept, mut number) = (0, 0);
-            for needed in all {
-                number += 1;
-                kept += usize::from(found(needed));
-            }
-            (number > 0).then(|| kept as f64 / f64::from(number))
+            let all = self.needed.iter().filter(|needed| of(needed));
+            let all: Vec<bool> = all.map(found).collect();
+            share_of(&all)
         };
         let is_found = |needed: &Needed| found.contains(&needed.name);
         let of_texts = |wanted: &[String], text: &str| {
-            let kept = search::contained_in(wanted, std::iter::once(text));
-            let kept = kept.into_iter().filter(|is_kept| *is_kept).count();
-            (!wanted.is_empty()).then(|| kept as f64 / wanted.len() as f64)
+            share_of(&search::contained_in(wanted, std::iter::once(text)))
         };
-        let kept = self.case.evidence.in_text(text);
-        let (needs, needs_by_kind) = needs::said(&self.case.needs, &shown.together).unzip();
+        let kept = self.evidence.in_text(text);
+        let (needs, needs_by_kind) = needs::said(&self.needs, &shown.together).unzip();
         Measurement {
             recall: share(&is_found, &|_| true),
             in_context: share(&|needed| in_context.contains(&needed.name), &|_| true),
             paths: share(&|needed| paths::is_in(text, &needed.end), &|needed| {
                 needed.name.0 == NameKind::Path
             }),
-            state: state::kept(&self.case.last_actions, text),
+            state: state::kept(&self.last_actions, text),
             far: share(&is_found, &|needed| needed.is_far),
             arguments: share(&is_found, &|needed| needed.in_arguments),
             by_kind: NameKind::ALL.map(|kind| share(&is_found, &|needed| needed.name.0 == kind)),
-            instructions: of_texts(&self.case.rules, &crate::words::on_one_line(text)),
-            last_error: self.case.error.as_deref().map(|error| {
+            instructions: of_texts(&self.rules, &crate::words::on_one_line(text)),
+            last_error: self.error.as_deref().map(|error| {
                 let forms = [error.to_owned(), escaped(error)];
                 of_texts(&forms, text).map_or(0.0, f64::ceil)
             }),
-            wanted: of_texts(&self.case.wanted, text),
+            wanted: of_texts(&self.wanted, text),
             evidence: kept.map(|kept| kept.messages),
             evidence_strict: kept.map(|kept| kept.strict),
             answers: kept.map(|kept| kept.answers),
             needs,
             needs_by_kind: needs_by_kind.unwrap_or_default(),
-            size: shown.size as f64 / self.case.size as f64,
+            size: shown.size as f64 / self.size as f64,
             ..Measurement::default()
         }
-    }
-
-    /// Returns the needed names that a text contains.
-    fn found(&self, text: &str) -> HashSet<Name> {
-        let mut found = HashSet::new();
-        if !self.names.is_empty() {
-            names::each(text, |kind, name| {
-                let name = (kind, name.to_owned());
-                if self.names.contains(&name) {
-                    found.insert(name);
-                }
-            });
-        }
-        found
     }
 
     /// Measures what a strategy keeps of the case in `room` characters besides the instructions.
@@ -174,14 +142,15 @@ impl<'a> Scorer<'a> {
         room: usize,
         pins: &Pins,
     ) -> anyhow::Result<Measurement> {
-        let conversation = &self.case.conversation;
+        let conversation = &self.conversation;
         let start = Instant::now();
         let compaction = self.compacted(host, strategy, room, pins).await?;
         let time = start.elapsed();
         let receipt = compaction.receipt();
+        let attempt = receipt.attempts.first();
         let result = compaction.conversation();
         let units = crate::cases::read(result);
-        let shown = Shown::of(&self.case.units, &units);
+        let shown = Shown::of(&self.units, &units);
         let tokens = receipt.tokens;
         let is_floor = tokens.below_floor;
         let unchanged = receipt.outcome != Outcome::Compacted;
@@ -190,20 +159,15 @@ impl<'a> Scorer<'a> {
             used: used(tokens.before, tokens.after, tokens.budget, tokens.overhead)
                 .filter(|_| !unchanged && !is_floor),
             is_invalid: result.is_broken(),
-            unseen_kept: unseen::kept(&self.case.units, &units),
-            recent_gone: recent::is_gone(conversation.units(), &self.case.units, &units, room),
+            unseen_kept: unseen::kept(&self.units, &units),
+            recent_gone: recent::is_gone(conversation.units(), &self.units, &units, room),
             fell_back: receipt.fell_back && !is_floor,
-            ended: receipt
-                .attempts
-                .first()
+            ended: attempt
                 .filter(|_| receipt.fell_back)
                 .map(|attempt| attempt.result.code().to_owned()),
             is_floor,
             time_ms: Some(time.as_secs_f64() * 1_000.0),
-            fuel: receipt
-                .attempts
-                .first()
-                .and_then(|attempt| attempt.usage.fuel),
+            fuel: attempt.and_then(|attempt| attempt.usage.fuel),
             ..self.score(&shown)
         })
     }
@@ -219,7 +183,7 @@ impl<'a> Scorer<'a> {
         room: usize,
         pins: &Pins,
     ) -> anyhow::Result<Compaction> {
-        let conversation = &self.case.conversation;
+        let conversation = &self.conversation;
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let request = Request::default()
             .with_budget(Budget::Tokens(conversation.overhead().saturating_add(room)))
@@ -240,6 +204,12 @@ fn used(before: u32, after: u32, budget: u32, overhead: u32) -> Option<f64> {
     let besides = |tokens: u32| f64::from(tokens.saturating_sub(overhead));
     let room = besides(budget);
     (before > budget && room > 0.0).then(|| besides(after) / room)
+}
+
+/// Returns the share of these that are true; `None` if there are none.
+fn share_of(all: &[bool]) -> Option<f64> {
+    let number = all.iter().filter(|one| **one).count();
+    (!all.is_empty()).then(|| number as f64 / all.len() as f64)
 }
 
 /// Returns a text as it is within a JSON string.
@@ -316,8 +286,7 @@ mod tests {
             error: Some(r#"error: no berth "19" in \quay"#.to_owned()),
             ..case()
         };
-        let scorer = Scorer::of(&case);
-        let kept = |text: &str| scorer.score(&Shown::text(text.to_owned())).last_error;
+        let kept = |text: &str| case.score(&Shown::text(text.to_owned())).last_error;
         assert_eq!(kept(r#"- error: no berth "19" in \quay"#), Some(1.0));
         assert_eq!(
             kept(r#"{"output":"error: no berth \"19\" in \\quay\n"}"#),
@@ -332,8 +301,7 @@ mod tests {
             rules: vec!["Do not use HX; only TS is yours".to_owned()],
             ..case()
         };
-        let scorer = Scorer::of(&case);
-        let kept = |text: &str| scorer.score(&Shown::text(text.to_owned())).instructions;
+        let kept = |text: &str| case.score(&Shown::text(text.to_owned())).instructions;
         assert_eq!(kept("- Do not\n  use HX;\tonly TS is yours."), Some(1.0));
         assert_eq!(kept("- Do not use HX;\n- only TS is yours."), Some(0.0));
     }

@@ -97,13 +97,17 @@ impl Message {
             {
                 text = inner;
             }
-            self.parts.push(Part {
-                kind,
-                text,
-                size,
-                tool: String::new(),
-            });
+            self.add(kind, text, size, "");
         }
+    }
+
+    fn add(&mut self, kind: PartKind, text: String, size: usize, tool: &str) {
+        self.parts.push(Part {
+            kind,
+            text,
+            size,
+            tool: tool.to_owned(),
+        });
     }
 
     fn call(&mut self, name: &Value, arguments: &Value) {
@@ -119,21 +123,12 @@ impl Message {
         let name = name.as_str().unwrap_or_default();
         let mut values = Vec::new();
         strings(&value, &mut values);
-        self.parts.push(Part {
-            kind: PartKind::Call,
-            text: values.join("\n"),
-            size: name.chars().count() + raw.chars().count(),
-            tool: name.to_owned(),
-        });
+        let size = name.chars().count() + raw.chars().count();
+        self.add(PartKind::Call, values.join("\n"), size, name);
     }
 
     fn picture(&mut self) {
-        self.parts.push(Part {
-            kind: PartKind::Media,
-            text: String::new(),
-            size: PICTURE,
-            tool: String::new(),
-        });
+        self.add(PartKind::Media, String::new(), PICTURE, "");
     }
 
     /// Adds a text, or blocks of text and pictures.

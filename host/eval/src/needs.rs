@@ -104,13 +104,11 @@ pub(crate) fn said(needs: &[Need], together: &Together) -> Option<(f64, BTreeMap
         *all += 1;
     }
     let share = |(said, all): (usize, usize)| said as f64 / all as f64;
-    let total = of_kinds
-        .values()
-        .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let said = of_kinds.values().map(|(said, _)| said).sum();
     let of_kinds = of_kinds
         .into_iter()
         .map(|(kind, counts)| (kind.to_owned(), share(counts)));
-    Some((share(total), of_kinds.collect()))
+    Some((share((said, needs.len())), of_kinds.collect()))
 }
 
 #[cfg(test)]

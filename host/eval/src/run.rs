@@ -2,26 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, bail, ensure};
 use baler_host::{Host, Strategy};
 use serde::{Deserialize, Serialize};
+use tokio::runtime::Runtime;
 
 use crate::baselines::{Baseline, RECORDED};
 use crate::bounded_file;
-use crate::cases::{self, UnusableRecording};
+use crate::cases;
 use crate::constraints::{self, ConstraintRow};
 use crate::context::Shown;
 use crate::corpus::Recording;
 use crate::fingerprint::RunFingerprint;
-use crate::measure::{Measurement, Scorer};
+use crate::measure::Measurement;
 use crate::options::Options;
 use crate::threads;
 
 /// The figures of one conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConversationResult {
     /// The name of the set.
     pub set: String,
@@ -120,40 +119,19 @@ impl Evaluation {
         done: &Self,
         on_result: &(dyn Fn(&ConversationResult) -> anyhow::Result<()> + Sync),
     ) -> anyhow::Result<Self> {
-        let next = AtomicUsize::new(0);
-        let results = Mutex::new(done.results.clone());
-        let is_done = |record: &Recording| {
+        let is_done = |record: &&Recording| {
             let mut known = done.results.iter();
             known.any(|result| result.set == record.set && result.id == record.id)
         };
-        // The other threads finish the conversations that they have begun, and begin no others.
-        let stop = |_: &anyhow::Error| next.store(records.len(), Ordering::Relaxed);
-        let work = || -> anyhow::Result<()> {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()?;
-            loop {
-                let Some(record) = records.get(next.fetch_add(1, Ordering::Relaxed)) else {
-                    return Ok(());
-                };
-                if is_done(record) {
-                    continue;
-                }
-                let result = runtime
-                    .block_on(measure(host, strategies, record, options))
-                    .with_context(|| format!("{} {}", record.set, record.id))
-                    .inspect_err(stop)?;
-                let mut results = results
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner);
-                on_result(&result).inspect_err(stop)?;
-                results.push(result);
-            }
+        let left = records.iter().filter(|record| !is_done(record));
+        let left: Vec<&Recording> = left.collect();
+        let work = |runtime: &Runtime, record: &&Recording| {
+            runtime
+                .block_on(measure(host, strategies, record, options))
+                .with_context(|| format!("{} {}", record.set, record.id))
         };
-        threads::run(options.threads, work)?;
-        let mut results = results
-            .into_inner()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut results = done.results.clone();
+        results.extend(threads::each(options.threads, &left, work, on_result)?);
         results.sort_by(|one, other| (&one.set, &one.id).cmp(&(&other.set, &other.id)));
         Ok(Self { results })
     }
@@ -234,10 +212,7 @@ async fn measure(
         set: record.set.clone(),
         id: record.id.clone(),
         content_hash: record.content_hash(),
-        skipped: None,
-        mislabelled: None,
-        rows: Vec::new(),
-        constraints: Vec::new(),
+        ..ConversationResult::default()
     };
     if let Err(wrong) = &record.questions {
         result.skipped = Some(SkipReason::Mislabelled);
@@ -246,12 +221,8 @@ async fn measure(
     }
     let cases = match cases::cases(host, record, options.at_recorded_compactions) {
         Ok(cases) => cases,
-        Err(UnusableRecording::Unread) => {
-            result.skipped = Some(SkipReason::Unread);
-            return Ok(result);
-        }
-        Err(UnusableRecording::Invalid) => {
-            result.skipped = Some(SkipReason::Invalid);
+        Err(why) => {
+            result.skipped = Some(why);
             return Ok(result);
         }
     };
@@ -259,7 +230,6 @@ async fn measure(
         result.skipped = Some(SkipReason::Empty);
     }
     for case in &cases {
-        let scorer = Scorer::of(case);
         let floor = case.floor(options);
         for (budget, room) in case.rooms(options) {
             let mut add = |strategy: &str, measured| {
@@ -273,19 +243,18 @@ async fn measure(
                 });
             };
             if let Some(summary) = &case.recorded {
-                add(RECORDED, scorer.score(&Shown::text(summary.clone())));
+                add(RECORDED, case.score(&Shown::text(summary.clone())));
             }
             for baseline in Baseline::ALL {
                 add(
                     baseline.name(),
-                    scorer.score(&Shown::kept(&baseline.keep(case, room))),
+                    case.score(&Shown::kept(&baseline.keep(case, room))),
                 );
             }
             for strategy in strategies {
                 add(
                     strategy.name(),
-                    scorer
-                        .score_strategy(host, strategy, room, &options.pins)
+                    case.score_strategy(host, strategy, room, &options.pins)
                         .await?,
                 );
             }
@@ -300,7 +269,8 @@ async fn measure(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
 
     use baler_host::remote::{AnswerFuture, Operation, Remote, RemoteError};
     use serde_json::json;

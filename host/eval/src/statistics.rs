@@ -53,23 +53,10 @@ impl Interval {
 }
 
 /// Figures of strategies, by set.
-#[derive(Debug)]
-pub(crate) struct Summary<'a> {
-    evaluation: &'a Evaluation,
-}
-
-impl<'a> Summary<'a> {
-    /// Summarizes an evaluation.
-    #[must_use]
-    pub(crate) const fn of(evaluation: &'a Evaluation) -> Self {
-        Self { evaluation }
-    }
-
+impl Evaluation {
     /// Returns the sets with figures, sorted.
-    #[must_use]
-    pub(crate) fn sets(&self) -> Vec<&'a str> {
+    pub(crate) fn sets(&self) -> Vec<&str> {
         let mut sets: Vec<&str> = self
-            .evaluation
             .results
             .iter()
             .filter(|result| !result.rows.is_empty())
@@ -81,7 +68,6 @@ impl<'a> Summary<'a> {
     }
 
     /// Returns the budgets in thousandths, smallest first.
-    #[must_use]
     pub(crate) fn budgets(&self) -> Vec<u32> {
         let mut budgets: Vec<u32> = self.rows().map(|row| row.budget).collect();
         budgets.sort_unstable();
@@ -90,8 +76,7 @@ impl<'a> Summary<'a> {
     }
 
     /// Returns the names of strategies and baselines, in the order in which they ran.
-    #[must_use]
-    pub(crate) fn strategies(&self) -> Vec<&'a str> {
+    pub(crate) fn strategies(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for row in self.rows() {
             if !names.contains(&row.strategy.as_str()) {
@@ -102,17 +87,14 @@ impl<'a> Summary<'a> {
     }
 
     /// Returns all rows.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = &'a Row> {
-        self.evaluation
-            .results
-            .iter()
-            .flat_map(|result| &result.rows)
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.results.iter().flat_map(|result| &result.rows)
     }
 
     /// Returns the number of cuts of these sets at which a strategy ran under a budget, and at how many of these its result
     /// is over it.
     pub(crate) fn over(&self, sets: &[&str], strategy: &str, budget: u32) -> (usize, usize) {
-        let results = self.evaluation.results.iter();
+        let results = self.results.iter();
         let of_sets = results.filter(|result| sets.contains(&result.set.as_str()));
         let rows = of_sets.flat_map(|result| &result.rows);
         let own = rows.filter(|row| row.strategy == strategy && row.budget == budget);
@@ -122,16 +104,14 @@ impl<'a> Summary<'a> {
     }
 
     /// Returns the constraints of all conversations.
-    pub(crate) fn constraints(&self) -> impl Iterator<Item = &'a ConstraintRow> {
-        let results = self.evaluation.results.iter();
+    pub(crate) fn constraints(&self) -> impl Iterator<Item = &ConstraintRow> {
+        let results = self.results.iter();
         results.flat_map(|result| &result.constraints)
     }
 
     /// Returns the numbers of conversations and cuts of a set.
-    #[must_use]
     pub(crate) fn size_of(&self, set: &str) -> (usize, usize) {
         let of_set = self
-            .evaluation
             .results
             .iter()
             .filter(|result| result.set == set && !result.rows.is_empty());
@@ -145,7 +125,6 @@ impl<'a> Summary<'a> {
 
     /// Returns the mean of a figure of a strategy under a budget: over cuts, then over conversations, then
     /// over these sets, which have equal weight. `None` if no set has this figure.
-    #[must_use]
     pub(crate) fn mean(
         &self,
         sets: &[&str],
@@ -163,14 +142,13 @@ impl<'a> Summary<'a> {
 
     /// Returns the mean of these values of each conversation, then over conversations, then over these sets, which
     /// have equal weight. `None` if no conversation has any.
-    #[must_use]
     pub(crate) fn mean_of(
         &self,
         sets: &[&str],
         values: &dyn Fn(&ConversationResult) -> Vec<f64>,
     ) -> Option<Interval> {
         let mut by_set: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        for result in &self.evaluation.results {
+        for result in &self.results {
             if !sets.contains(&result.set.as_str()) {
                 continue;
             }
@@ -192,7 +170,8 @@ fn drawn(values: &[f64], random: &mut Random) -> f64 {
     mean(&drawn)
 }
 
-fn mean(values: &[f64]) -> f64 {
+/// Returns the mean of values, 0 without any.
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 

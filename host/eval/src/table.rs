@@ -1,5 +1,6 @@
 //! Writes figures as Markdown and as JSON.
 
+use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -8,7 +9,7 @@ use serde_json::{Value, json as value};
 use crate::baselines::Baseline;
 use crate::constraints;
 use crate::run::{Evaluation, Row, SkipReason};
-use crate::statistics::{Interval, LEAST, Summary};
+use crate::statistics::{Interval, LEAST};
 use crate::verdict;
 
 /// A figure: its name in tables and JSON, and how to get it from a row.
@@ -107,77 +108,67 @@ fn left_out(evaluation: &Evaluation) -> String {
 /// Writes tables: for each budget one over all sets, and one by set.
 #[must_use]
 pub fn markdown(evaluation: &Evaluation) -> String {
-    let summary = Summary::of(evaluation);
-    let sets = summary.sets();
+    let sets = evaluation.sets();
     let mut text = String::new();
     for set in &sets {
-        let (conversations, cuts) = summary.size_of(set);
+        let (conversations, cuts) = evaluation.size_of(set);
         let set = in_a_row(set);
         let _ = writeln!(text, "- {set}: {conversations} conversations, {cuts} cuts");
     }
     text.push_str(&left_out(evaluation));
     text.push('\n');
     text.push_str(&mislabelled(evaluation));
-    for budget in summary.budgets() {
+    let figures = FIGURES.iter().map(|(name, _)| name.replace('-', " "));
+    let columns: Vec<String> = figures.chain(OF_RESULTS.map(str::to_owned)).collect();
+    let names: Vec<String> = sets.iter().map(|set| in_a_row(set)).collect();
+    for budget in evaluation.budgets() {
         let _ = writeln!(text, "### {}\n", name_of(budget));
-        let figures = FIGURES.iter().map(|(name, _)| name.replace('-', " "));
-        let columns: Vec<String> = figures.chain(OF_RESULTS.map(str::to_owned)).collect();
-        let _ = writeln!(text, "| all sets, equal weight | {} |", columns.join(" | "));
-        let _ = writeln!(text, "|---|{}", "---|".repeat(columns.len()));
-        for strategy in summary.strategies() {
-            let _ = write!(text, "| {strategy} |");
-            for (_, figure) in FIGURES {
-                let _ = write!(
-                    text,
-                    " {} |",
-                    with_interval(summary.mean(&sets, strategy, budget, &figure))
-                );
-            }
-            let rows: Vec<&Row> = summary
-                .rows()
-                .filter(|row| row.strategy == strategy && row.budget == budget)
-                .collect();
-            let count = |is: fn(&Row) -> bool| rows.iter().filter(|row| is(row)).count();
-            let _ = writeln!(
-                text,
-                " {} | {} | {} | {} | {} | {} |",
-                least_used(&rows),
-                count(|row| row.measured.recent_gone == Some(true)),
-                count(|row| row.measured.is_invalid),
-                count(|row| row.measured.is_over),
-                fell_back(&rows),
-                times(&rows),
-            );
-        }
-        let _ = writeln!(text, "\nRecall / far, by set:\n");
-        let names: Vec<String> = sets.iter().map(|set| in_a_row(set)).collect();
-        let _ = writeln!(text, "| | {} |", names.join(" | "));
-        let _ = writeln!(text, "|---|{}", "---|".repeat(sets.len()));
-        for strategy in summary.strategies() {
-            let _ = write!(text, "| {strategy} |");
-            for set in &sets {
+        text += &table(
+            evaluation,
+            " all sets, equal weight ",
+            &columns,
+            |strategy| {
+                let figure =
+                    |(_, figure): &Figure| evaluation.mean(&sets, strategy, budget, figure);
+                let mut cells: Vec<String> =
+                    FIGURES.iter().map(figure).map(with_interval).collect();
+                let rows: Vec<&Row> = evaluation
+                    .rows()
+                    .filter(|row| row.strategy == strategy && row.budget == budget)
+                    .collect();
+                let count =
+                    |is: fn(&Row) -> bool| rows.iter().filter(|row| is(row)).count().to_string();
+                cells.extend([
+                    least_used(&rows),
+                    count(|row| row.measured.recent_gone == Some(true)),
+                    count(|row| row.measured.is_invalid),
+                    count(|row| row.measured.is_over),
+                    fell_back(&rows),
+                    times(&rows),
+                ]);
+                cells
+            },
+        );
+        text.push_str("Recall / far, by set:\n\n");
+        text += &table(evaluation, " ", &names, |strategy| {
+            let cell = |set: &&str| {
                 let of = |figure: fn(&Row) -> Option<f64>| {
-                    plain(summary.mean(&[set], strategy, budget, &figure))
+                    plain(evaluation.mean(&[set], strategy, budget, &figure))
                 };
-                let _ = write!(
-                    text,
-                    " {} / {} |",
-                    of(|row| row.measured.recall),
-                    of(|row| row.measured.far)
-                );
-            }
-            text.push('\n');
-        }
-        text.push('\n');
-        text.push_str(&with_choice(&summary, &sets, budget));
-        text.push_str(&with_questions(&summary, &sets, budget));
-        text.push_str(&with_needs(&summary, &sets, budget));
+                let (recall, far) = (of(|row| row.measured.recall), of(|row| row.measured.far));
+                format!("{recall} / {far}")
+            };
+            sets.iter().map(cell).collect()
+        });
+        text.push_str(&with_choice(evaluation, &sets, budget));
+        text.push_str(&with_questions(evaluation, &sets, budget));
+        text.push_str(&with_needs(evaluation, &sets, budget));
     }
-    text.push_str(&constraints::markdown(&summary));
+    text.push_str(&constraints::markdown(evaluation));
     if evaluation.has_figures() {
         text.push_str(LEGEND);
     }
-    text.push_str(&verdict::markdown(&summary, name_of));
+    text.push_str(&verdict::markdown(evaluation, name_of));
     text
 }
 
@@ -209,101 +200,104 @@ fn mislabelled(evaluation: &Evaluation) -> String {
 }
 
 /// Writes the figures of a budget at the ends of conversations with questions. Empty if there are none.
-fn with_questions(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
+fn with_questions(evaluation: &Evaluation, sets: &[&str], budget: u32) -> String {
     const SIZE: fn(&Row) -> Option<f64> = |row| row.measured.evidence.map(|_| row.measured.size);
-    let mut text = String::new();
+    const COLUMNS: [&str; 5] = [
+        "evidence",
+        "evidence strict",
+        "answers",
+        "size",
+        "conversations",
+    ];
     let asked = |row: &Row| row.budget == budget && row.measured.evidence.is_some();
-    if !summary.rows().any(asked) {
-        return text;
+    if !evaluation.rows().any(asked) {
+        return String::new();
     }
-    let _ = writeln!(
-        text,
-        "What holds the answers, where a set asks questions at the end:\n\n\
-         | | evidence | evidence strict | answers | size | conversations |\n\
-         |---|---|---|---|---|---|"
-    );
-    for strategy in summary.strategies() {
-        let _ = write!(text, "| {strategy} |");
-        let mut conversations = 0;
-        let figures = QUESTIONS.iter().map(|(_, figure)| *figure);
-        for figure in figures.chain([SIZE]) {
-            let mean = summary.mean(sets, strategy, budget, &figure);
-            conversations = mean.map_or(0, |mean| mean.conversations);
-            let _ = write!(text, " {} |", with_interval(mean));
-        }
-        let _ = writeln!(text, " {conversations} |");
-    }
-    text.push('\n');
-    text
+    let table = table(evaluation, " ", &COLUMNS, |strategy| {
+        let figures = QUESTIONS.iter().map(|(_, figure)| *figure).chain([SIZE]);
+        let means = figures.map(|figure| evaluation.mean(sets, strategy, budget, &figure));
+        let means: Vec<Option<Interval>> = means.collect();
+        let size = means.last().copied().flatten();
+        let conversations = size.map_or(0, |size| size.conversations).to_string();
+        let cells = means.into_iter().map(with_interval);
+        cells.chain([conversations]).collect()
+    });
+    format!("What holds the answers, where a set asks questions at the end:\n\n{table}")
 }
 
 /// Writes what results say of what must be known, by kind. Empty if no set states that.
-fn with_needs(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
-    let mut text = String::new();
-    let rows = summary.rows().filter(|row| row.budget == budget);
+fn with_needs(evaluation: &Evaluation, sets: &[&str], budget: u32) -> String {
+    let rows = evaluation.rows().filter(|row| row.budget == budget);
     let kinds: BTreeSet<&str> = rows
         .flat_map(|row| row.measured.needs_by_kind.keys().map(String::as_str))
         .collect();
     if kinds.is_empty() {
-        return text;
+        return String::new();
     }
-    let names: Vec<&str> = kinds.iter().copied().collect();
-    let _ = writeln!(
-        text,
-        "What must still be known, where a set states it: the share whose pieces stand together, all and by kind:\n\n\
-         | | needs | {} |\n|---|---|{}",
-        names.join(" | "),
-        "---|".repeat(names.len())
-    );
-    for strategy in summary.strategies() {
-        let all = summary.mean(sets, strategy, budget, &|row| row.measured.needs);
-        let _ = write!(text, "| {strategy} | {} |", with_interval(all));
-        for kind in &names {
-            let of_kind = |row: &Row| row.measured.needs_by_kind.get(*kind).copied();
-            let _ = write!(
-                text,
-                " {} |",
-                plain(summary.mean(sets, strategy, budget, &of_kind))
-            );
-        }
-        text.push('\n');
+    let columns: Vec<&str> = ["needs"].into_iter().chain(kinds.iter().copied()).collect();
+    let table = table(evaluation, " ", &columns, |strategy| {
+        let all = evaluation.mean(sets, strategy, budget, &|row| row.measured.needs);
+        let of_kind = |kind: &&str| {
+            let figure = |row: &Row| row.measured.needs_by_kind.get(*kind).copied();
+            plain(evaluation.mean(sets, strategy, budget, &figure))
+        };
+        let all = std::iter::once(with_interval(all));
+        all.chain(kinds.iter().map(of_kind)).collect()
+    });
+    format!(
+        "What must still be known, where a set states it: the share whose pieces stand together, all and by kind:\n\n{table}"
+    )
+}
+
+/// Writes the figures of a budget without the cuts at which strategies had no choice. Empty if there are no
+/// such cuts.
+fn with_choice(evaluation: &Evaluation, sets: &[&str], budget: u32) -> String {
+    const FIGURES: [Figure; 3] = [
+        ("recall", |row| {
+            row.measured.recall.filter(|_| row.has_choice())
+        }),
+        ("far", |row| row.measured.far.filter(|_| row.has_choice())),
+        ("last error", |row| {
+            row.measured.last_error.filter(|_| row.has_choice())
+        }),
+    ];
+    let strategies = evaluation.strategies();
+    let of_one = |row: &&Row| row.budget == budget && Some(&&*row.strategy) == strategies.first();
+    let cuts = evaluation.rows().filter(of_one).count();
+    let without = |row: &&Row| of_one(row) && !row.has_choice();
+    let without = evaluation.rows().filter(without).count();
+    if without == 0 {
+        return String::new();
+    }
+    let columns = FIGURES.map(|(name, _)| name);
+    let table = table(evaluation, " ", &columns, |strategy| {
+        let figure = |(_, figure): &Figure| plain(evaluation.mean(sets, strategy, budget, figure));
+        FIGURES.iter().map(figure).collect()
+    });
+    format!(
+        "At {without} of {cuts} cuts the protected units take the whole budget. Without these:\n\n{table}"
+    )
+}
+
+/// Writes a table with a row for each strategy, and an empty line behind it. `first` stands above the names.
+fn table<S: Borrow<str>>(
+    evaluation: &Evaluation,
+    first: &str,
+    columns: &[S],
+    cells: impl Fn(&str) -> Vec<String>,
+) -> String {
+    let mut text = heads(first, columns);
+    for strategy in evaluation.strategies() {
+        let _ = writeln!(text, "| {strategy} | {} |", cells(strategy).join(" | "));
     }
     text.push('\n');
     text
 }
 
-/// Writes the figures of a budget without the cuts at which strategies had no choice. Empty if there are no
-/// such cuts.
-fn with_choice(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
-    const FIGURES: [fn(&Row) -> Option<f64>; 3] = [
-        |row| row.measured.recall.filter(|_| row.has_choice()),
-        |row| row.measured.far.filter(|_| row.has_choice()),
-        |row| row.measured.last_error.filter(|_| row.has_choice()),
-    ];
-    let strategies = summary.strategies();
-    let of_one = |row: &&Row| row.budget == budget && Some(&&*row.strategy) == strategies.first();
-    let cuts = summary.rows().filter(of_one).count();
-    let without = |row: &&Row| of_one(row) && !row.has_choice();
-    let without = summary.rows().filter(without).count();
-    let mut text = String::new();
-    if without == 0 {
-        return text;
-    }
-    let _ = writeln!(
-        text,
-        "At {without} of {cuts} cuts the protected units take the whole budget. Without these:\n"
-    );
-    let _ = writeln!(text, "| | recall | far | last error |\n|---|---|---|---|");
-    for strategy in strategies {
-        let _ = write!(text, "| {strategy} |");
-        for figure in FIGURES {
-            let mean = summary.mean(sets, strategy, budget, &figure);
-            let _ = write!(text, " {} |", plain(mean));
-        }
-        text.push('\n');
-    }
-    text.push('\n');
-    text
+/// Writes the first two lines of a table.
+pub(crate) fn heads<S: Borrow<str>>(first: &str, columns: &[S]) -> String {
+    let lines = "---|".repeat(columns.len());
+    format!("|{first}| {} |\n|---|{lines}\n", columns.join(" | "))
 }
 
 /// Returns the groups of sets that have a row in JSON, by name: all sets, and each set by itself.
@@ -315,11 +309,10 @@ pub(crate) fn groups<'s>(sets: &[&'s str]) -> impl Iterator<Item = (&'s str, Vec
 /// Writes all figures as JSON: by budget, strategy and set with intervals, and all rows.
 #[must_use]
 pub fn json(evaluation: &Evaluation) -> Value {
-    let summary = Summary::of(evaluation);
-    let sets = summary.sets();
+    let sets = evaluation.sets();
     let mut rows = Vec::new();
-    for budget in summary.budgets() {
-        for strategy in summary.strategies() {
+    for budget in evaluation.budgets() {
+        for strategy in evaluation.strategies() {
             for (name, sets) in groups(&sets) {
                 let figures: serde_json::Map<String, Value> = FIGURES
                     .iter()
@@ -327,11 +320,11 @@ pub fn json(evaluation: &Evaluation) -> Value {
                     .chain(&QUESTIONS)
                     .chain(&KINDS)
                     .filter_map(|(name, figure)| {
-                        let mean = summary.mean(&sets, strategy, budget, figure)?;
+                        let mean = evaluation.mean(&sets, strategy, budget, figure)?;
                         Some(((*name).to_owned(), serde_json::to_value(mean).ok()?))
                     })
                     .collect();
-                let (cuts, over) = summary.over(&sets, strategy, budget);
+                let (cuts, over) = evaluation.over(&sets, strategy, budget);
                 rows.push(value!({
                     "budget": f64::from(budget) / 1_000.0,
                     "strategy": strategy,
@@ -349,7 +342,7 @@ pub fn json(evaluation: &Evaluation) -> Value {
         "baselines": baselines,
         "conversations": evaluation.results,
     });
-    if let Some(constraints) = constraints::json(&summary) {
+    if let Some(constraints) = constraints::json(evaluation) {
         all["constraints"] = constraints;
     }
     all

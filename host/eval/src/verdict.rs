@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::baselines::Baseline;
-use crate::run::{ConversationResult, Row};
-use crate::statistics::{LEAST, Summary};
+use crate::run::{ConversationResult, Evaluation, Row};
+use crate::statistics::LEAST;
 
 /// A strategy is not compared if more than one of this many results exceeds the budget. A report marks its points.
 const OVER: usize = 20;
@@ -13,9 +13,9 @@ const OVER: usize = 20;
 type Kept = fn(&Row) -> Option<f64>;
 
 /// Writes a sentence for each budget. Empty where there is nothing to compare.
-pub(crate) fn markdown(summary: &Summary<'_>, name_of: impl Fn(u32) -> String) -> String {
+pub(crate) fn markdown(evaluation: &Evaluation, name_of: impl Fn(u32) -> String) -> String {
     // Where recordings state what must be known, that counts and not which names were used later.
-    let has_needs = summary.rows().any(|row| row.measured.needs.is_some());
+    let has_needs = evaluation.rows().any(|row| row.measured.needs.is_some());
     let (kept, meaning): (Kept, &str) = if has_needs {
         (
             |row| row.measured.needs,
@@ -28,8 +28,8 @@ pub(crate) fn markdown(summary: &Summary<'_>, name_of: impl Fn(u32) -> String) -
         )
     };
     let mut text = String::new();
-    for budget in summary.budgets() {
-        if let Some(sentence) = sentence(summary, budget, kept) {
+    for budget in evaluation.budgets() {
+        if let Some(sentence) = sentence(evaluation, budget, kept) {
             let _ = writeln!(text, "- {}: {sentence}", name_of(budget));
         }
     }
@@ -41,14 +41,14 @@ pub(crate) fn markdown(summary: &Summary<'_>, name_of: impl Fn(u32) -> String) -
     )
 }
 
-fn sentence(summary: &Summary<'_>, budget: u32, kept: Kept) -> Option<String> {
+fn sentence(evaluation: &Evaluation, budget: u32, kept: Kept) -> Option<String> {
     let mut over = Vec::new();
     let mut strategies: Vec<(&str, f64)> = Vec::new();
-    for strategy in summary.strategies() {
-        let (all, beyond) = summary.over(&summary.sets(), strategy, budget);
+    for strategy in evaluation.strategies() {
+        let (all, beyond) = evaluation.over(&evaluation.sets(), strategy, budget);
         if beyond * OVER > all {
             over.push(format!("`{strategy}` ({beyond} of {all} cuts)"));
-        } else if let Some(mean) = summary.mean(&summary.sets(), strategy, budget, &kept) {
+        } else if let Some(mean) = evaluation.mean(&evaluation.sets(), strategy, budget, &kept) {
             strategies.push((strategy, mean.mean));
         }
     }
@@ -63,7 +63,7 @@ fn sentence(summary: &Summary<'_>, budget: u32, kept: Kept) -> Option<String> {
     let mut sentence = format!("`{}` keeps {:.2}", best.0, best.1);
     let mut add = |words: &str, other: Option<&(&str, f64)>| {
         if let Some((name, mean)) = other {
-            let certain = certainty(summary, budget, kept, [best.0, name]);
+            let certain = certainty(evaluation, budget, kept, [best.0, name]);
             let _ = write!(sentence, "; {words} `{name}` {mean:.2}, {certain}");
         }
     };
@@ -81,7 +81,7 @@ fn sentence(summary: &Summary<'_>, budget: u32, kept: Kept) -> Option<String> {
 
 /// Returns whether `best` keeps certainly more than `other` at the same cuts of the same conversations.
 fn certainty(
-    summary: &Summary<'_>,
+    evaluation: &Evaluation,
     budget: u32,
     kept: Kept,
     [best, other]: [&str; 2],
@@ -99,7 +99,7 @@ fn certainty(
         });
         pairs.collect()
     };
-    match summary.mean_of(&summary.sets(), &at_same_cuts) {
+    match evaluation.mean_of(&evaluation.sets(), &at_same_cuts) {
         Some(difference) if difference.conversations < LEAST => {
             "too few conversations to be certain"
         }
@@ -113,7 +113,6 @@ fn certainty(
 mod tests {
     use super::*;
     use crate::measure::Measurement;
-    use crate::run::Evaluation;
 
     #[test]
     fn what_must_be_known_counts_where_it_is_stated() {
@@ -136,7 +135,7 @@ mod tests {
         let evaluation = Evaluation {
             results: (0..12).map(result).collect(),
         };
-        let text = markdown(&Summary::of(&evaluation), |_| "10 %".to_owned());
+        let text = markdown(&evaluation, |_| "10 %".to_owned());
         let said = "`tiered` keeps 0.80; of the baselines `mask` 0.40, certainly less\n";
         assert!(
             text.contains("By *needs*") && text.ends_with(said),
@@ -178,7 +177,7 @@ mod tests {
         let evaluation = Evaluation {
             results: (0..20).map(result).collect(),
         };
-        let text = markdown(&Summary::of(&evaluation), |_| "10 %".to_owned());
+        let text = markdown(&evaluation, |_| "10 %".to_owned());
         let said = "- 10 %: `tiered` keeps 0.65; next is `window` 0.60, which may be chance; \
                     of the baselines `keep-last` 0.20, certainly less; \
                     over the budget too often to compare: `greedy` (20 of 20 cuts)\n";

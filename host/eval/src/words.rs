@@ -8,6 +8,14 @@ pub(crate) fn on_one_line(text: &str) -> String {
     words.join(" ")
 }
 
+/// Returns a text in lower case, with one space for each run of characters other than letters and digits, for comparison.
+pub(crate) fn normalize(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
 /// Returns a text of the user's role without what programs put into it: blocks in tags whose names people do not use in
 /// prose (`<system-reminder>`, `<environment_context>`), from the beginning of a line on. A tag that is never closed takes all
 /// that follows.

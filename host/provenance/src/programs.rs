@@ -216,7 +216,27 @@ impl<'a> Separator<'a> {
 
     /// Separates the text with this index. Texts have to be passed in their order.
     pub fn separate(&mut self, index: usize, text: &'a str) -> ByAuthor<'a> {
-        ByAuthor::beside(&mut self.files, &mut self.above, index, text)
+        let parted = match self.above.end(text) {
+            0 => ByAuthor::of(text),
+            end => ByAuthor::behind(text, end),
+        };
+        // Files do not begin in what a program wrote: an output may contain such a line. Pieces are in order,
+        // and many.
+        let is_own = |at: usize| {
+            let next = parted
+                .own
+                .partition_point(|own| place_of(own, text).end <= at);
+            let own = parted.own.get(next);
+            own.is_some_and(|own| place_of(own, text).start <= at)
+        };
+        let Some([before, files, behind]) = self.files.split(index, text, is_own) else {
+            return parted;
+        };
+        let [mut all, behind] = [before, behind].map(ByAuthor::of);
+        all.programs.push(files);
+        all.own.extend(behind.own);
+        all.programs.extend(behind.programs);
+        all
     }
 
     /// Something else than a text of the user's role stands here.
@@ -245,37 +265,6 @@ impl<'a> ByAuthor<'a> {
     #[must_use]
     pub fn by_programs(&self) -> Option<String> {
         joined(&self.programs)
-    }
-
-    /// Separates the text with this index, which follows what is `above`. Texts have to be passed in their
-    /// order.
-    fn beside(
-        files: &mut files::Files,
-        above: &mut beginnings::Above<'a>,
-        index: usize,
-        text: &'a str,
-    ) -> Self {
-        let parted = match above.end(text) {
-            0 => Self::of(text),
-            end => Self::behind(text, end),
-        };
-        // Files do not begin in what a program wrote: an output may contain such a line. Pieces are in order,
-        // and many.
-        let is_own = |at: usize| {
-            let next = parted
-                .own
-                .partition_point(|own| place_of(own, text).end <= at);
-            let own = parted.own.get(next);
-            own.is_some_and(|own| place_of(own, text).start <= at)
-        };
-        let Some([before, files, behind]) = files.split(index, text, is_own) else {
-            return parted;
-        };
-        let [mut all, behind] = [before, behind].map(Self::of);
-        all.programs.push(files);
-        all.own.extend(behind.own);
-        all.programs.extend(behind.programs);
-        all
     }
 
     fn of(text: &'a str) -> Self {

@@ -115,16 +115,12 @@ fn api_of(documented: &Path, name: &str) -> anyhow::Result<String> {
 
 /// Prints the lines in which two texts differ, and returns whether there are any.
 fn tell_changes(name: &str, known: &str, now: &str) -> bool {
-    let gone = known
-        .lines()
-        .filter(|line| !now.lines().any(|other| other == *line));
-    let new = now
-        .lines()
-        .filter(|line| !known.lines().any(|other| other == *line));
-    let lines: Vec<String> = gone
-        .map(|line| format!("- {line}"))
-        .chain(new.map(|line| format!("+ {line}")))
-        .collect();
+    let beyond = |one: &str, other: &str, sign: char| -> Vec<String> {
+        let lines = one.lines();
+        let new = lines.filter(|line| !other.lines().any(|known| known == *line));
+        new.map(|line| format!("{sign} {line}")).collect()
+    };
+    let lines = [beyond(known, now, '-'), beyond(now, known, '+')].concat();
     for line in &lines {
         println!("{name}: {line}");
     }

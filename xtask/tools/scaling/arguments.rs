@@ -23,8 +23,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     all: bool,
     /// The largest size, at least 512.
-    #[arg(long, default_value_t = 131_072, value_parser = largest)]
-    pub(crate) max: usize,
+    #[arg(long, default_value_t = 131_072, value_parser = clap::value_parser!(u32).range(512..))]
+    pub(crate) max: u32,
     /// Seconds that one size may take.
     #[arg(long, default_value_t = 20.0)]
     pub(crate) limit: f64,
@@ -34,9 +34,6 @@ pub(crate) struct Arguments {
     /// Lines that are measured at the same time.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Writes the table for a document to standard output, and all else to standard error.
-    #[arg(long)]
-    pub(crate) markdown: bool,
     /// Lists the names of the lines.
     #[arg(long)]
     pub(crate) list: bool,
@@ -48,13 +45,6 @@ pub(crate) struct Arguments {
     pub(crate) state: Option<PathBuf>,
 }
 
-fn largest(word: &str) -> Result<usize, String> {
-    match word.parse() {
-        Ok(size) if size >= 512 => Ok(size),
-        _ => Err("it is a number from 512 on".to_owned()),
-    }
-}
-
 impl Arguments {
     /// Whether lines are measured that were not chosen.
     fn is_all(&self) -> bool {
@@ -63,7 +53,8 @@ impl Arguments {
 
     /// Sizes, from small to large.
     pub(crate) fn sizes(&self) -> Vec<usize> {
-        (0..SIZES).rev().map(|half| self.max >> half).collect()
+        let sizes = (0..SIZES).rev().map(|half| self.max >> half);
+        sizes.map(|size| size as usize).collect()
     }
 
     /// Seconds that a size takes, with all that it needs, before its line stops growing.

@@ -3,9 +3,9 @@
 use baler_generated::Kind;
 use baler_host::Pins;
 
-use crate::dimensions::{self, Dimension, calls, texts};
-use crate::plans;
+use crate::dimensions::{self, ALL, Dimension, Make, calls, messages, texts};
 use crate::stage::Stage;
+use crate::wire::{around, user};
 
 /// The kind of a dimension's documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub(crate) enum State {
     Broken,
     /// It is read, or refused; whether it is valid is not the question.
     Odd,
+    /// It is valid, and has a plan, which is what grows.
+    Planned,
 }
 
 /// A document of some size, in pieces.
@@ -51,6 +53,17 @@ impl Input {
         }
     }
 
+    /// A request in which the user asks for something, and these messages follow.
+    pub(crate) fn asked(wire: Kind, messages: impl IntoIterator<Item = String>) -> Self {
+        let task = std::iter::once(user(wire, "Count the grain."));
+        Self::request(wire, "", task.chain(messages).collect())
+    }
+
+    /// A request in which these messages stand between a task and a word of the user's.
+    pub(crate) fn within(wire: Kind, messages: impl IntoIterator<Item = String>) -> Self {
+        Self::request(wire, "", around(wire, messages))
+    }
+
     pub(crate) fn with_pins(mut self, pins: Vec<usize>) -> Self {
         self.pins = Pins::Units(pins);
         self
@@ -80,7 +93,7 @@ pub(crate) struct Line {
     )]
     pub(crate) state: State,
     pub(crate) wire: Kind,
-    make: fn(Kind, usize) -> Input,
+    make: Make,
 }
 
 /// Dimensions that strategies, appending and archives are measured in where not all are: what they
@@ -135,57 +148,26 @@ impl Line {
 /// All lines, always in the same order.
 pub(crate) fn lines() -> Vec<Line> {
     let mut lines = Vec::new();
-    for dimension in dimensions::all() {
-        let Dimension {
-            name,
-            state,
-            wires,
-            make,
-        } = dimension;
-        for wire in wires {
-            for stage in stages(state) {
-                lines.push(Line {
-                    dimension: name,
-                    stage,
-                    state,
-                    wire: *wire,
-                    make,
-                });
-            }
-        }
-    }
-    for &(name, wires, make) in plans::ALL_PLANNED {
-        for wire in wires {
-            lines.push(Line {
-                dimension: name,
-                stage: Stage::Plan,
-                state: State::Valid,
-                wire: *wire,
-                make,
-            });
-        }
-    }
-    for stage in [Stage::Live, Stage::Retrieve] {
-        for wire in Kind::ALL {
-            lines.push(Line {
-                dimension: "a life",
+    let mut add = |dimension: &Dimension, stages: &[Stage]| {
+        for &wire in dimension.wires {
+            lines.extend(stages.iter().map(|&stage| Line {
+                dimension: dimension.name,
                 stage,
-                state: State::Valid,
+                state: dimension.state,
                 wire,
-                make: dimensions::messages::steps,
-            });
+                make: dimension.make,
+            }));
         }
+    };
+    for dimension in dimensions::all() {
+        add(dimension, &stages(dimension.state));
     }
+    let life = Dimension::valid("a life", ALL, messages::steps);
+    add(&life, &[Stage::Live]);
+    add(&life, &[Stage::Retrieve]);
     // Each shortened output tells where the whole of it is archived.
-    for wire in Kind::ALL {
-        lines.push(Line {
-            dimension: calls::UNSEEN_OUTPUTS,
-            stage: Stage::ArchiveInFolder,
-            state: State::Valid,
-            wire,
-            make: calls::unseen_outputs,
-        });
-    }
+    let unseen = Dimension::valid(calls::UNSEEN_OUTPUTS, ALL, calls::unseen_outputs);
+    add(&unseen, &[Stage::ArchiveInFolder]);
     lines
 }
 
@@ -193,6 +175,7 @@ pub(crate) fn lines() -> Vec<Line> {
 fn stages(state: State) -> Vec<Stage> {
     let mut stages = vec![Stage::Read, Stage::Validate];
     match state {
+        State::Planned => return vec![Stage::Plan],
         State::Broken => stages.push(Stage::Repair),
         State::Valid => {
             stages.extend(Stage::STRATEGIES.map(Stage::Compact));

@@ -3,13 +3,13 @@
 //! n log n: no timeout reaches the host's own loops.
 //!
 //! ```sh
-//! cargo xtask scaling [FILTER…] [--all] [--markdown] [--list]
+//! cargo xtask scaling [FILTER…] [--all] [--list]
 //! ```
 //!
 //! A line for each dimension, kind and stage: seconds at the sizes from N / 32 to N (`--max N`, 131072
 //! where nothing is said), peak memory, and the exponents that were fitted: over all sizes, and over
-//! the largest three. Behind them stands what the lines come to, by stage; with `--markdown` as the
-//! table of `docs/benchmarks.md`, alone on standard output.
+//! the largest three. They go to standard error. What they come to, by stage and format, goes to standard
+//! output, as the table of `docs/benchmarks.md`.
 //!
 //! Where nothing is said, that is every dimension in every format, but the strategies other than
 //! `native:truncate`, appending and archives in those dimensions alone that matter to them: about a
@@ -102,7 +102,7 @@ fn table(lines: &[Line], arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let columns = sizes.iter().map(|size| format!("{size:>9}"));
     let columns: String = columns.collect();
     let columns = format!("{:<74}{columns}      MB   all   top", "seconds at");
-    tell(arguments, &columns);
+    eprintln!("{columns}");
     let mut measured = measured(lines, &wanted, arguments, state.path())?;
     // Alone, since what ran beside them may have held them up.
     for (index, ran) in &mut measured {
@@ -110,40 +110,20 @@ fn table(lines: &[Line], arguments: &Arguments) -> anyhow::Result<ExitCode> {
             let enough = arguments.enough() * AGAIN;
             ran.merge(watch::run(*index, arguments, enough, state.path())?);
             let rest = shown(ran, &sizes);
-            tell(
-                arguments,
-                &format!("{:<74}{rest}  AGAIN", lines[*index].label()),
-            );
+            eprintln!("{:<74}{rest}  AGAIN", lines[*index].label());
         }
     }
     let told: Vec<Told> = measured
         .iter()
         .map(|(index, ran)| Told::of(&lines[*index], ran))
         .collect();
-    tell(arguments, &format!("\n{}", summary::text(&told)));
-    if arguments.markdown {
-        print!("{}", summary::markdown(&told));
-    }
+    print!("{}", summary::markdown(&told));
     let over: Vec<&(usize, Ran)> = measured.iter().filter(|(_, ran)| ran.is_over()).collect();
-    let count = format!("{} lines, {} of them grow too fast", told.len(), over.len());
-    tell(arguments, &count);
+    eprintln!("{} lines, {} of them grow too fast", told.len(), over.len());
     for (index, _) in &over {
-        tell(arguments, &format!("  {}", lines[*index].label()));
+        eprintln!("  {}", lines[*index].label());
     }
-    Ok(if over.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
-}
-
-/// What is for people stays out of the table for a document.
-fn tell(arguments: &Arguments, text: &str) {
-    if arguments.markdown {
-        eprintln!("{text}");
-    } else {
-        println!("{text}");
-    }
+    Ok(ExitCode::from(u8::from(!over.is_empty())))
 }
 
 /// Measures lines, some of them at once, and tells of each as it ends. In their own order.
@@ -160,7 +140,7 @@ fn measured(
             let ran = watch::run(index, arguments, arguments.enough(), state)?;
             let rest = shown(&ran, &arguments.sizes());
             let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-            tell(arguments, &format!("{:<74}{rest}", lines[index].label()));
+            eprintln!("{:<74}{rest}", lines[index].label());
             all.push((index, ran));
         }
         Ok(())

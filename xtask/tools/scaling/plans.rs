@@ -5,23 +5,24 @@ use baler_generated::Kind;
 use baler_host::remote::{AnswerFuture, Operation, Remote};
 
 use crate::case::Input;
-use crate::dimensions::{self, ALL, messages};
-use crate::wire::{Call, around, paragraph, step};
+use crate::dimensions::{ALL, Dimension, THINKING, messages, thinking};
+use crate::wire::{Call, paragraph, step};
 
-/// A plan's dimension, the formats that have it, and what makes document and plan.
-type Planned = (&'static str, &'static [Kind], fn(Kind, usize) -> Input);
-
-/// All of them.
-pub(crate) const ALL_PLANNED: &[Planned] = &[
-    ("pieces", ALL, pieces),
-    ("insertions", ALL, insertions),
-    ("joins before one unit", ALL, joins_before),
-    ("joins behind one unit", ALL, joins_behind),
-    ("edits of one unit", ALL, edits_of_one_unit),
-    ("edits of many units", ALL, edits_of_many_units),
-    ("thinking left out", dimensions::THINKING, thinking_left_out),
-    ("reasons", ALL, reasons),
-    ("figures", ALL, figures),
+/// All of them; each makes a document and its plan.
+pub(crate) const DIMENSIONS: &[Dimension] = &[
+    Dimension::planned("pieces", ALL, pieces),
+    Dimension::planned("insertions", ALL, |wire, n| inserted(wire, n, "alone")),
+    Dimension::planned("joins before one unit", ALL, |wire, n| {
+        inserted(wire, n, "join-before")
+    }),
+    Dimension::planned("joins behind one unit", ALL, |wire, n| {
+        inserted(wire, n, "join-after")
+    }),
+    Dimension::planned("edits of one unit", ALL, edits_of_one_unit),
+    Dimension::planned("edits of many units", ALL, edits_of_many_units),
+    Dimension::planned("thinking left out", THINKING, thinking_left_out),
+    Dimension::planned("reasons", ALL, reasons),
+    Dimension::planned("figures", ALL, figures),
 ];
 
 /// A strategy that always gives the same answer.
@@ -100,26 +101,11 @@ fn pieces(wire: Kind, n: usize) -> Input {
     planned(input, &pieces, "", "")
 }
 
-fn insertions(wire: Kind, n: usize) -> Input {
+/// As many texts in one place, placed so.
+fn inserted(wire: Kind, n: usize, placement: &str) -> Input {
     let (input, n) = of_turns(wire, n);
     let mut pieces = vec![keep(0, 1)];
-    pieces.extend((0..n / 8).map(|number| insert("alone", number)));
-    pieces.push(keep(n - 2, 2));
-    planned(input, &pieces, "", "")
-}
-
-fn joins_before(wire: Kind, n: usize) -> Input {
-    let (input, n) = of_turns(wire, n);
-    let mut pieces = vec![keep(0, 1)];
-    pieces.extend((0..n / 8).map(|number| insert("join-before", number)));
-    pieces.push(keep(n - 2, 2));
-    planned(input, &pieces, "", "")
-}
-
-fn joins_behind(wire: Kind, n: usize) -> Input {
-    let (input, n) = of_turns(wire, n);
-    let mut pieces = vec![keep(0, 1)];
-    pieces.extend((0..n / 8).map(|number| insert("join-after", number)));
+    pieces.extend((0..n / 8).map(|number| insert(placement, number)));
     pieces.push(keep(n - 2, 2));
     planned(input, &pieces, "", "")
 }
@@ -130,7 +116,7 @@ fn edits_of_one_unit(wire: Kind, n: usize) -> Input {
     let calls: Vec<Call> = (0..n)
         .map(|number| Call::new(format!("c{number}"), paragraph(number)))
         .collect();
-    let input = Input::request(wire, "", around(wire, step(wire, &calls)));
+    let input = Input::within(wire, step(wire, &calls));
     let edits: Vec<String> = (0..n)
         .map(|number| match wire {
             // Outputs are messages of their own: behind the one with all calls, or behind as many.
@@ -150,7 +136,7 @@ fn edits_of_many_units(wire: Kind, n: usize) -> Input {
         let call = Call::new(format!("c{number}"), paragraph(number));
         step(wire, &[call])
     });
-    let input = Input::request(wire, "", around(wire, steps.collect()));
+    let input = Input::within(wire, steps);
     let mut pieces = vec![keep(0, 1)];
     pieces.extend((1..=n).map(|unit| rewrite(unit, &[edit(1, 0)])));
     pieces.push(keep(n + 1, 1));
@@ -159,7 +145,7 @@ fn edits_of_many_units(wire: Kind, n: usize) -> Input {
 
 /// All thinking of a finished turn, block by block.
 fn thinking_left_out(wire: Kind, n: usize) -> Input {
-    let input = dimensions::thinking(wire, n);
+    let input = thinking(wire, n);
     let edits: Vec<String> = (0..n).map(|part| removal(0, part)).collect();
     let pieces = [keep(0, 1), rewrite(1, &edits), keep(2, 3)];
     planned(input, &pieces, "", "")

@@ -1,7 +1,5 @@
 //! The stages that process a document, and how long the host takes for them.
 
-mod life;
-
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,14 +7,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 use baler_host::{
-    Archive, Budget, Compaction, Conversation, Host, HostBuilder, Limits, Receipt, Request,
-    Strategy, archive::Retrieve, conversation::SecretKey, conversation::tokenizers::Tokenizer,
-    strategy::EngineLimits,
+    Archive, Budget, Compaction, Compactor, CompactorOptions, Conversation, Host, Limits, Receipt,
+    Request, Strategy, archive::Retrieve, conversation::SecretKey,
+    conversation::tokenizers::Tokenizer, strategy::EngineLimits,
 };
 use tokio::runtime::Runtime;
 
 use crate::case::Input;
 use crate::plans::Answering;
+
+/// Tokens of the window of an agent's life: a compaction for every few dozen messages.
+const WINDOW: u32 = 4_000;
 
 /// What is measured of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +115,13 @@ impl Bench {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let host = builder(state).build()?;
+        let host = Host::builder()
+            .state(state)
+            .key(key())
+            .without_archive()
+            // It would rest after three faults, and there would be nothing to measure.
+            .limits(EngineLimits::default().with_faults(u32::MAX))
+            .build()?;
         let chain = match stage {
             Stage::Compact(name) => vec![strategy(&runtime, &host, name)?],
             Stage::Live => vec![Strategy::digest()],
@@ -141,7 +148,7 @@ impl Bench {
             Stage::Undo => self.undo(input),
             Stage::Retrieve => self.retrieve_tool(input),
             Stage::Plan => self.plan(input),
-            Stage::Live => life::live(&self.runtime, &self.host, &self.chain, input),
+            Stage::Live => self.live(input),
         }
     }
 
@@ -260,6 +267,27 @@ impl Bench {
         Ok(Run::since(start, "looked up"))
     }
 
+    /// An agent's life: each message comes alone, and what gets too long is compacted, again and again.
+    fn live(&self, input: &Input) -> anyhow::Result<Run> {
+        let Ok(conversation) = self.host.read(input.beginning()) else {
+            return Ok(Run::none("refused"));
+        };
+        let options = CompactorOptions::default().with_context_window(Some(WINDOW));
+        let start = Instant::now();
+        let host = Arc::clone(&self.host);
+        let mut compactor = Compactor::new(host, conversation, &self.chain[..], options)?;
+        for message in input.messages.iter().skip(1) {
+            compactor.append(message)?;
+            self.runtime.block_on(compactor.step())?;
+        }
+        let outcome = match compactor.compactions() {
+            0 => "never compacted",
+            _ => "compacted on the way",
+        };
+        drop(compactor);
+        Ok(Run::since(start, outcome))
+    }
+
     /// No limit of a plan applies, because the growth of the host's work is measured.
     fn plan(&self, input: &Input) -> anyhow::Result<Run> {
         let strategy = Strategy::remote(Arc::new(Answering::new(&input.answer)));
@@ -314,18 +342,6 @@ fn request(input: &Input) -> Request {
     Request::default()
         .with_budget(Budget::Share(share))
         .with_pins(input.pins.clone())
-}
-
-fn builder(state: &Path) -> HostBuilder {
-    Host::builder()
-        .state(state)
-        .key(key())
-        .without_archive()
-        .limits(
-            EngineLimits::default()
-                // It would rest after three faults, and there would be nothing to measure.
-                .with_faults(u32::MAX),
-        )
 }
 
 fn strategy(runtime: &Runtime, host: &Host, name: &str) -> anyhow::Result<Strategy> {

@@ -1,4 +1,4 @@
-//! What all lines come to, by stage, and by stage and format.
+//! What all lines come to, by stage and format.
 
 use crate::case::Line;
 use crate::fit::MOST;
@@ -64,30 +64,20 @@ impl<'a> Group<'a> {
             .filter(|line| line.exponent.is_none() && !line.is_stopped)
             .count()
     }
-
-    fn above(&self) -> usize {
-        let exponents = self.exponents();
-        exponents.iter().filter(|(one, _)| *one > MOST).count()
-    }
-
-    fn stopped(&self) -> usize {
-        self.lines.iter().filter(|line| line.is_stopped).count()
-    }
 }
 
-/// Lines by stage, or by stage and format, in the order of the lines.
-fn groups(lines: &[Told], by_kind: bool) -> Vec<Group<'_>> {
+/// Lines by stage and format, in the order of the lines.
+fn groups(lines: &[Told]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for line in lines {
-        let kind = if by_kind { line.kind } else { "" };
         let known = groups
             .iter_mut()
-            .find(|group| group.stage == line.stage && group.kind == kind);
+            .find(|group| group.stage == line.stage && group.kind == line.kind);
         match known {
             Some(group) => group.lines.push(line),
             None => groups.push(Group {
                 stage: &line.stage,
-                kind,
+                kind: line.kind,
                 lines: vec![line],
             }),
         }
@@ -99,37 +89,12 @@ fn shown(exponent: Option<f64>) -> String {
     exponent.map_or_else(|| "–".to_owned(), |exponent| format!("{exponent:.2}"))
 }
 
-/// For people: a line for each stage.
-pub(crate) fn text(lines: &[Told]) -> String {
-    let mut text = format!(
-        "{:<28}{:>6}{:>10}{:>8}{:>9}{:>11}{:>9}  of\n",
-        "stage", "lines", "too quick", "median", "highest", "above 1.3", "stopped"
-    );
-    for group in groups(lines, false) {
-        let highest = group.highest();
-        let of = highest.map_or_else(String::new, |(_, line)| {
-            format!("{}, {}", line.dimension, line.kind)
-        });
-        text.push_str(&format!(
-            "{:<28}{:>6}{:>10}{:>8}{:>9}{:>11}{:>9}  {of}\n",
-            group.stage,
-            group.lines.len(),
-            group.quick(),
-            shown(group.median()),
-            shown(highest.map(|(exponent, _)| exponent)),
-            group.above(),
-            group.stopped(),
-        ));
-    }
-    text
-}
-
-/// For a document: a row for each stage and format.
+/// Returns a table with a row for each stage and format.
 pub(crate) fn markdown(lines: &[Told]) -> String {
     let mut text = "| stage | format | dimensions | of these under 20 ms | median exponent | highest exponent | its dimension |\n\
         |---|---|---|---|---|---|---|\n"
         .to_owned();
-    for group in groups(lines, true) {
+    for group in groups(lines) {
         let highest = group.highest();
         text.push_str(&format!(
             "| {} | {} | {} | {} | {} | {} | {} |\n",
@@ -142,16 +107,9 @@ pub(crate) fn markdown(lines: &[Told]) -> String {
             highest.map_or("–", |(_, line)| line.dimension),
         ));
     }
-    let all = Group {
-        stage: "",
-        kind: "",
-        lines: lines.iter().collect(),
-    };
-    text.push_str(&format!(
-        "\n{} lines: {} above {MOST}, {} stopped.\n",
-        lines.len(),
-        all.above(),
-        all.stopped(),
-    ));
-    text
+    let above = |line: &&Told| line.exponent.is_some_and(|exponent| exponent > MOST);
+    let above = lines.iter().filter(above).count();
+    let stopped = lines.iter().filter(|line| line.is_stopped).count();
+    let all = lines.len();
+    text + &format!("\n{all} lines: {above} above {MOST}, {stopped} stopped.\n")
 }

@@ -194,7 +194,7 @@ pub(crate) fn step(wire: Kind, calls: &[Call]) -> Vec<String> {
 }
 
 /// The conversation around a step: the task in front, and a word of the user's behind it.
-pub(crate) fn around(wire: Kind, messages: Vec<String>) -> Vec<String> {
+pub(crate) fn around(wire: Kind, messages: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut whole = vec![user(wire, "Count what came into the harbour.")];
     whole.extend(messages);
     whole.push(user(wire, "And what went out?"));

@@ -8,31 +8,20 @@
 
 mod guests;
 
-use std::process::ExitCode;
+use anyhow::Context as _;
 
-fn main() -> ExitCode {
+fn main() -> anyhow::Result<()> {
     let mut numbers = std::env::args().skip(1).map(|text| text.parse::<u64>());
     let mut number = |default| numbers.next().unwrap_or(Ok(default));
-    let (Ok(count), Ok(seed)) = (number(100_000), number(1)) else {
-        anstream::eprintln!("error: expected the number of guests and a seed, such as `500 42`");
-        return ExitCode::FAILURE;
-    };
+    let expected = "expected the number of guests and a seed, such as `500 42`";
+    let count = number(100_000).context(expected)?;
+    let seed = number(1).context(expected)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build();
-    let done = runtime
-        .map_err(anyhow::Error::from)
-        .and_then(|runtime| runtime.block_on(guests::run(count, seed)));
-    match done {
-        Ok(tally) => {
-            anstream::println!("{tally}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            anstream::eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+        .build()?;
+    let tally = runtime.block_on(guests::run(count, seed))?;
+    anstream::println!("{tally}");
+    Ok(())
 }
 
 #[cfg(test)]

@@ -57,16 +57,13 @@ impl Held {
 
 impl fmt::Display for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            memory_kib,
-            descriptors,
-            threads,
-            files,
-        } = self;
         write!(
             f,
-            "{} MiB of memory, {descriptors} descriptors, {threads} threads, {files} files",
-            memory_kib >> 10
+            "{} MiB of memory, {} descriptors, {} threads, {} files",
+            self.memory_kib >> 10,
+            self.descriptors,
+            self.threads,
+            self.files
         )
     }
 }

@@ -23,7 +23,7 @@ impl Latencies {
     }
 
     /// The quantile of times that were joined.
-    fn quantile(&self, share: f64) -> Duration {
+    pub(crate) fn quantile(&self, share: f64) -> Duration {
         let at = (self.0.len() as f64 * share) as usize;
         let micros = self.0.get(at).or(self.0.last());
         Duration::from_micros(micros.copied().unwrap_or_default().into())

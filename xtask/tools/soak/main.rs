@@ -35,22 +35,12 @@ const MOST_SLOWER: f64 = 1.5;
 /// The share of the time in which good strategies run alone, to compare.
 const ALONE: f64 = 0.1;
 
-fn main() -> ExitCode {
+fn main() -> anyhow::Result<ExitCode> {
     if let Some(done) = serve_as_compiler() {
-        return done;
+        return Ok(done);
     }
-    let done = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(anyhow::Error::from)
-        .and_then(|runtime| runtime.block_on(run()));
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            anstream::eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    tokio::runtime::Runtime::new()?.block_on(run())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What all workers share.
@@ -60,13 +50,6 @@ struct Soak {
     hostile: Vec<Strategy>,
     conversation: Conversation,
     calls: AtomicU64,
-}
-
-/// Which strategies run.
-#[derive(Clone, Copy, PartialEq)]
-enum Mix {
-    Good,
-    Half,
 }
 
 async fn run() -> anyhow::Result<()> {
@@ -93,18 +76,18 @@ async fn run() -> anyhow::Result<()> {
             call(&soak, strategy, is_good).await?;
         }
     }
-    work(&soak, Mix::Half, calls / 50, Duration::ZERO).await?;
+    work(&soak, true, calls / 50, Duration::ZERO).await?;
     let before = Held::now(state.path())?;
     anstream::println!("at the beginning: {before}");
 
     let alone = Duration::from_secs_f64(seconds as f64 * ALONE);
     let start = Instant::now();
-    let alone = work(&soak, Mix::Good, calls / 10, alone).await?;
+    let alone = work(&soak, false, calls / 10, alone).await?;
     let rate = alone.calls() as f64 / start.elapsed().as_secs_f64();
     soak.calls.store(0, Ordering::Relaxed);
     let start = Instant::now();
     let rest = Duration::from_secs_f64(seconds as f64 * (1.0 - ALONE));
-    let mixed = work(&soak, Mix::Half, calls, rest).await?;
+    let mixed = work(&soak, true, calls, rest).await?;
     let took = start.elapsed();
     let after = Held::now(state.path())?;
     anstream::println!("at the end:       {after}");
@@ -168,9 +151,14 @@ async fn prepare(state: &std::path::Path) -> anyhow::Result<Soak> {
     })
 }
 
-/// Runs strategies on all cores until `calls` calls were made and `time` is over. Returns how long the good ones
-/// took.
-async fn work(soak: &Arc<Soak>, mix: Mix, calls: u64, time: Duration) -> anyhow::Result<Latencies> {
+/// Runs good strategies, and as many hostile ones if `is_mixed`, on all cores until `calls` calls were made and `time` is over.
+/// Returns how long the good ones took.
+async fn work(
+    soak: &Arc<Soak>,
+    is_mixed: bool,
+    calls: u64,
+    time: Duration,
+) -> anyhow::Result<Latencies> {
     let end = soak.calls.load(Ordering::Relaxed) + calls;
     let start = Instant::now();
     let mut workers = tokio::task::JoinSet::new();
@@ -180,7 +168,7 @@ async fn work(soak: &Arc<Soak>, mix: Mix, calls: u64, time: Duration) -> anyhow:
             let mut choices = Choices::from_seed(worker as u64);
             let mut latencies = Latencies::default();
             while soak.calls.fetch_add(1, Ordering::Relaxed) < end || start.elapsed() < time {
-                let is_good = mix == Mix::Good || choices.one_in(2);
+                let is_good = !is_mixed || choices.one_in(2);
                 let strategies = if is_good { &soak.good } else { &soak.hostile };
                 let strategy = choices.one_of(strategies).context("no strategies")?;
                 let took = call(&soak, strategy, is_good).await?;

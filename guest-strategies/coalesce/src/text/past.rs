@@ -49,10 +49,9 @@ pub(super) fn left_out(
     stats: &mut Stats,
 ) -> Option<String> {
     let mut lines = Vec::new();
-    let failed = || source.turns.iter().filter(|turn| turn.has_failed());
-    let names: Vec<&str> = failed()
-        .flat_map(|turn| turn.calls.iter().map(|call| call.name.as_str()))
-        .collect();
+    let failed = source.turns.iter().filter(|turn| turn.has_failed());
+    let calls_of_failed = failed.flat_map(|turn| &turn.calls);
+    let names: Vec<&str> = calls_of_failed.map(|call| call.name.as_str()).collect();
     stats.failed_turn_calls = names.len() as u64;
     if !names.is_empty() {
         let mut different: Vec<&str> = Vec::new();
@@ -77,11 +76,8 @@ pub(super) fn left_out(
     if replies > 0 {
         lines.push(format!(";; Replies left out: {replies}"));
     }
-    if source.past.others > 0 {
-        lines.push(format!(
-            ";; Other messages left out: {}",
-            source.past.others
-        ));
+    if let others @ 1.. = source.past.others {
+        lines.push(format!(";; Other messages left out: {others}"));
     }
     if lines.is_empty() {
         return None;
@@ -100,19 +96,12 @@ pub(super) fn left_out(
 /// Returns the numbers of results (of calls and turns) and of replies of the model that are not shown.
 fn results(source: &TextSource<'_>, calls: &[&Call], limits: &Limits) -> (u64, u64) {
     let has_result = |call: &&Call| call.result.is_some();
-    let of_calls = source
-        .turns
-        .iter()
-        .flat_map(|turn| &turn.calls)
-        .filter(has_result)
-        .count();
+    let of_calls = source.turns.iter().flat_map(|turn| &turn.calls);
+    let of_calls = of_calls.filter(has_result).count();
+    let excerpts = newest(calls, limits.calls).iter().copied();
     let excerpts = match limits.excerpt {
         0 => 0,
-        _ => newest(calls, limits.calls)
-            .iter()
-            .copied()
-            .filter(has_result)
-            .count(),
+        _ => excerpts.filter(has_result).count(),
     };
     let of_turns = source.turns.iter().filter(|turn| turn.has_result).count();
     let results = (of_calls - excerpts) as u64;

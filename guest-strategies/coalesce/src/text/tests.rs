@@ -1,7 +1,5 @@
 mod sections;
-
 mod signature;
-
 mod stats;
 
 use super::{Past, TextSource, Tool, render};

@@ -4,7 +4,6 @@
 //! summary, the strategy declares a failure.
 
 mod config;
-
 mod window;
 
 #[cfg(test)]

@@ -1,15 +1,9 @@
 mod planck;
-
 mod puck;
-
 mod keep_share;
-
 mod earlier;
-
 mod limits;
-
 mod example;
-
 mod all_sorts;
 
 use crate::summary::testing::{self, with_answer};

@@ -4,23 +4,14 @@
 //! accepts the answer only if it is a summary.
 
 mod summarize;
-
 mod question;
-
 mod transcript;
-
 mod excerpt;
-
 mod answer;
-
 mod claims;
-
 mod shorten;
-
 mod earlier_summaries;
-
 mod placement;
-
 pub mod testing;
 
 pub use answer::without_frame;

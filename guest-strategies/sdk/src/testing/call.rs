@@ -1,4 +1,4 @@
-use crate::{Media, ToolOutput};
+use crate::{Media, PartTraits, ToolOutput};
 
 /// A tool call of a step, with or without its output.
 #[derive(Debug, Clone)]
@@ -6,9 +6,8 @@ pub struct Call {
     pub(super) name: String,
     pub(super) arguments: String,
     pub(super) output: Option<ToolOutput>,
-    pub(super) rewritten: bool,
-    pub(super) fixed: bool,
-    pub(super) verbatim: bool,
+    /// What a plan may do with the output, and whether an earlier compaction wrote it.
+    pub(super) rights: PartTraits,
 }
 
 /// Returns a call with its output.
@@ -40,9 +39,7 @@ pub fn pending(name: &str, arguments: &str) -> Call {
         name: name.to_owned(),
         arguments: arguments.to_owned(),
         output: None,
-        rewritten: false,
-        fixed: false,
-        verbatim: false,
+        rights: PartTraits::REWRITABLE | PartTraits::EXCERPTABLE,
     }
 }
 
@@ -63,21 +60,22 @@ impl Call {
     /// Marks the output as rewritten by an earlier compaction.
     #[must_use]
     pub fn rewritten(mut self) -> Self {
-        self.rewritten = true;
+        self.rights |= PartTraits::REWRITTEN;
         self
     }
 
     /// Makes the output one that a plan may not rewrite.
     #[must_use]
     pub fn fixed(mut self) -> Self {
-        self.fixed = true;
+        self.rights
+            .remove(PartTraits::REWRITABLE | PartTraits::EXCERPTABLE);
         self
     }
 
     /// Makes the output one of which a plan may keep an excerpt, but no other words.
     #[must_use]
     pub fn verbatim(mut self) -> Self {
-        self.verbatim = true;
+        self.rights.remove(PartTraits::REWRITABLE);
         self
     }
 }

@@ -21,15 +21,10 @@
 )]
 
 mod recording;
-
 mod call;
-
 mod content;
-
 mod check;
-
 mod model;
-
 mod run;
 
 pub use call::{Call, call, failed, pending};

@@ -44,10 +44,8 @@ impl Recording {
     /// Adds instructions.
     #[must_use]
     pub fn system(self, text: &str) -> Self {
-        self.with(
-            UnitKind::Instructions,
-            vec![message(Role::System, vec![plain(text)])],
-        )
+        let own = message(Role::System, vec![plain(text)]);
+        self.with(UnitKind::Instructions, vec![own])
     }
 
     /// Adds a user message.
@@ -66,10 +64,8 @@ impl Recording {
     /// Adds a unit of the kind `other`, such as an output without a call.
     #[must_use]
     pub fn other(self, text: &str) -> Self {
-        self.with(
-            UnitKind::Other,
-            vec![message(Role::User, vec![plain(text)])],
-        )
+        let own = message(Role::User, vec![plain(text)]);
+        self.with(UnitKind::Other, vec![own])
     }
 
     /// Adds a text that an earlier compaction wrote to the first message of the newest unit.
@@ -113,14 +109,8 @@ impl Recording {
             if !output.media.is_empty() {
                 traits |= Traits::MEDIA;
             }
-            let mut rights = PartTraits::empty();
-            rights.set(PartTraits::REWRITABLE, !(call.fixed || call.verbatim));
-            rights.set(PartTraits::EXCERPTABLE, !call.fixed);
-            rights.set(PartTraits::REWRITTEN, call.rewritten);
-            outputs.push(message(
-                Role::Tool,
-                vec![part(Content::Output(output), rights)],
-            ));
+            let output = part(Content::Output(output), call.rights);
+            outputs.push(message(Role::Tool, vec![output]));
         }
         let mut messages = vec![message(Role::Assistant, parts)];
         messages.append(&mut outputs);

@@ -113,14 +113,12 @@ impl ReaderArguments {
     }
 
     fn client(&self, name: &str) -> Result<Client, Failure> {
-        let mut builder = model::builder(
+        let builder = model::builder(
             ("--reader", name),
             ("--reader-key", self.reader_key.as_deref()),
         )?;
-        if let Some(price) = self.reader_price {
-            builder = builder.price(price);
-        }
         builder
+            .price(self.reader_price)
             .build()
             .map_err(|error| Failure::wrong_use(anyhow::Error::new(error)))
     }

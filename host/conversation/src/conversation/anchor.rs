@@ -15,6 +15,17 @@ pub(crate) struct Reported {
     pub(crate) by_log: bool,
 }
 
+impl Reported {
+    /// What a caller says of the whole conversation.
+    pub(crate) const fn of_all(tokens: u32) -> Self {
+        Self {
+            tokens,
+            messages: usize::MAX,
+            by_log: false,
+        }
+    }
+}
+
 /// The factors, in thousandths, by which counts may be corrected. A provider's own figure can
 /// be for something else altogether; then what was counted is better not believed to be that small,
 /// and what is beyond the factor stands beside it.
@@ -32,11 +43,7 @@ impl Conversation {
     pub fn counting(&self, tokens: u32) -> Self {
         let mut counted = self.clone();
         let inner = Arc::make_mut(&mut counted.inner);
-        inner.anchor(Reported {
-            tokens,
-            messages: usize::MAX,
-            by_log: false,
-        });
+        inner.anchor(Reported::of_all(tokens));
         inner.divide();
         inner.marks.take();
         counted

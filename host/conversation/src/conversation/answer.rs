@@ -67,7 +67,7 @@ impl Conversation {
         let Content::Text(text) = &part.content else {
             return false;
         };
-        let raw = self.source().get(text.clone()).unwrap_or_default();
+        let raw = self.source().at(text);
         let tail = raw.len().saturating_sub(TAIL);
         raw[raw.ceil_char_boundary(tail)..].contains("think")
     }
@@ -99,8 +99,7 @@ impl Conversation {
         let mut left = BEGINNING;
         message.parts.iter().all(|part| match &part.content {
             Content::Text(text) => {
-                let raw = self.source().get(text.clone()).unwrap_or_default();
-                let length = json::chars(raw).take(left + 1).count();
+                let length = json::chars(self.source().at(text)).take(left + 1).count();
                 let fits = length <= left;
                 left = left.saturating_sub(length);
                 fits

@@ -49,7 +49,7 @@ impl Inner {
             // A user message of pictures alone is the user's own as well.
             traits.user_text |= message.role == Role::User
                 && purpose.is_none()
-                && message.outputs().next().is_none()
+                && !message.has_outputs()
                 && message
                     .parts
                     .iter()

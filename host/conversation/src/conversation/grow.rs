@@ -57,8 +57,7 @@ impl Conversation {
         let body = Body::piece(&piece, offset)?;
         let wire = self.inner.format.wire();
         let mut message = match body.messages.first() {
-            Some(raw) => wire
-                .message(&body, raw)
+            Some(raw) => (wire.facts().read)(&body, raw)
                 .map_err(|what| ReadError::Message { number, what })?,
             None => return Ok(self.inner.units.len()),
         };
@@ -79,8 +78,7 @@ impl Conversation {
     /// Notes that the provider has seen the conversation as it is now: what stays unchanged
     /// from its beginning on can come from the provider's cache.
     pub fn mark_sent(&mut self) {
-        let messages = self.inner.messages.len();
-        Arc::make_mut(&mut self.inner).sent = Some(messages);
+        self.mark_sent_up_to(usize::MAX);
     }
 
     /// How many leading messages are the same as in `before` to the provider (its marks for the
@@ -149,7 +147,7 @@ impl Inner {
     fn name_outputs(&mut self, message: &mut Message) {
         if let Some(named) = &mut self.named {
             named.note(message);
-        } else if message.outputs().next().is_some() {
+        } else if message.has_outputs() {
             // Who only reads conversations never pays for it.
             self.named.insert(Named::of(&self.messages)).note(message);
         }

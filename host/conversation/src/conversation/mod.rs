@@ -125,7 +125,7 @@ impl Conversation {
     pub fn message_places(&self) -> Vec<Option<Range<usize>>> {
         let inner = &*self.inner;
         let (read, appended) = inner.messages.split_at(self.messages_read());
-        let is_rewritten = inner.frame.is_single() && !appended.is_empty();
+        let is_rewritten = inner.frame.is_single && !appended.is_empty();
         let read_places = read
             .iter()
             .map(|message| (!is_rewritten).then(|| message.place.clone()));
@@ -164,20 +164,16 @@ impl Conversation {
     /// Tokens of the whole request.
     #[must_use]
     pub fn tokens(&self) -> u32 {
-        self.inner
-            .totals
-            .units
-            .saturating_add(self.inner.totals.fixed)
+        let totals = &self.inner.totals;
+        totals.units.saturating_add(totals.fixed)
     }
 
     /// Tokens that stay whatever is done: system prompt, tool definitions, and the units that
     /// are instructions.
     #[must_use]
     pub fn overhead(&self) -> u32 {
-        self.inner
-            .totals
-            .instructions
-            .saturating_add(self.inner.totals.fixed)
+        let totals = &self.inner.totals;
+        totals.instructions.saturating_add(totals.fixed)
     }
 
     /// The log that it was read from, and what was found in there; none for a request body.
@@ -240,18 +236,15 @@ impl Conversation {
         let inner = &*self.inner;
         inner.violations.get_or_init(|| {
             let lengths: Vec<usize> = inner.units.iter().map(|unit| unit.messages).collect();
-            let wire = inner.format.wire();
-            violations(
-                wire.checks(),
-                &View {
-                    document: &inner.document,
-                    messages: &inner.messages,
-                    units: &lengths,
-                    envelope: &inner.envelope,
-                    limits: wire.limits(),
-                    bytes: inner.totals.bytes,
-                },
-            )
+            let view = View {
+                document: &inner.document,
+                messages: &inner.messages,
+                units: &lengths,
+                envelope: &inner.envelope,
+                limits: inner.format.limits(),
+                bytes: inner.totals.bytes,
+            };
+            violations(inner.format, &view)
         })
     }
 
@@ -259,9 +252,7 @@ impl Conversation {
     /// listed; where there is one, one is. What is merely too large, a compaction reduces; a warning is
     /// no reason to leave a conversation alone.
     pub fn broken(&self) -> impl Iterator<Item = &Violation> {
-        self.violations()
-            .iter()
-            .filter(|violation| violation.is_fatal())
+        self.violations().iter().filter(|own| own.is_fatal())
     }
 
     /// Whether there is such a violation.
@@ -282,9 +273,8 @@ impl Conversation {
 
     /// The indices of the messages of a unit.
     pub fn message_range(&self, unit: usize) -> Range<usize> {
-        self.units()
-            .get(unit)
-            .map_or(0..0, |unit| unit.first_message..unit.end())
+        let unit = self.units().get(unit);
+        unit.map_or(0..0, |unit| unit.first_message..unit.end())
     }
 
     /// Returns the index of the unit that holds a message; the number of units if the message does not exist.
@@ -296,10 +286,8 @@ impl Conversation {
 
     /// The messages of a unit; none past the last unit.
     pub fn messages(&self, unit: usize) -> &[Message] {
-        self.inner
-            .messages
-            .get(self.message_range(unit))
-            .unwrap_or_default()
+        let all = &self.inner.messages;
+        all.get(self.message_range(unit)).unwrap_or_default()
     }
 
     /// The messages of all units.
@@ -309,21 +297,16 @@ impl Conversation {
 
     /// Tokens of each part of the messages of a unit.
     pub fn counts(&self, unit: usize) -> &[Counts] {
-        self.inner
-            .counts
-            .get(self.message_range(unit))
-            .unwrap_or_default()
+        let all = &self.inner.counts;
+        all.get(self.message_range(unit)).unwrap_or_default()
     }
 
     /// Tokens of the text of a part, given by message and part of its unit, without what else it
     /// holds.
     pub fn text_tokens(&self, unit: usize, (message, part): (usize, usize)) -> u32 {
-        let content = self
-            .messages(unit)
-            .get(message)
-            .and_then(|message| message.parts.get(part))
-            .map(|part| &part.content);
-        match content {
+        let messages = self.messages(unit);
+        let own = messages.get(message).and_then(|own| own.parts.get(part));
+        match own.map(|part| &part.content) {
             Some(Content::Output(output)) if !output.others.is_empty() => {
                 self.tokenizer().count(&output.text(self.source()))
             }
@@ -337,10 +320,7 @@ impl Conversation {
 
     /// The JSON of a message.
     pub fn raw(&self, message: &Message) -> &str {
-        self.inner
-            .document
-            .get(message.place.clone())
-            .unwrap_or_default()
+        self.source().at(&message.place)
     }
 
     /// The JSON of a message without its marks for the provider's cache.
@@ -380,7 +360,7 @@ impl Conversation {
     pub fn mark_tokens(&self) -> MarkTokens {
         *self.inner.marks.get_or_init(|| MarkTokens {
             insertion: self.insertion_tokens("a-strategy-with-a-name-of-some-length"),
-            opening_note: if self.format().wire().alternates() {
+            opening_note: if self.format().alternates() {
                 self.marked_tokens(Purpose::Note, By::Host, marks::LEFT_OUT)
             } else {
                 0
@@ -410,7 +390,7 @@ impl Conversation {
     /// The same of a message.
     #[doc(hidden)]
     pub fn moves(&self, message: &Message) -> bool {
-        message.role.instructs() && self.format().wire().moves_instructions()
+        message.role.instructs() && self.format().facts().moves_instructions
     }
 
     /// Whether such instructions may come after a unit.
@@ -428,7 +408,7 @@ impl Conversation {
     /// `before` comes to come before it, or none. Neither is a movable instruction; `between` says
     /// whether such stand between them. `None` if no note is needed.
     pub fn needs_note(&self, before: Option<usize>, unit: usize, between: bool) -> Option<Role> {
-        if !self.format().wire().alternates() {
+        if !self.format().alternates() {
             return None;
         }
         let first = self.first_role(unit);
@@ -456,10 +436,10 @@ impl Conversation {
     /// The role of the note that has to part a message of role `next` from one of role `before`; `None` if the
     /// format lets them follow one another.
     pub fn parting_role(&self, before: Role, next: Role) -> Option<Role> {
-        let wire = self.format().wire();
+        let format = self.format();
         match (before, next) {
-            (Role::Assistant, Role::Assistant) if wire.alternates() => Some(Role::User),
-            (Role::User, Role::User) if wire.parts_users() => Some(Role::Assistant),
+            (Role::Assistant, Role::Assistant) if format.alternates() => Some(Role::User),
+            (Role::User, Role::User) if format.parts_users() => Some(Role::Assistant),
             _ => None,
         }
     }

@@ -84,12 +84,8 @@ impl Conversation {
                     let is_wanted = refused == Fit::Never || rest.are_many();
                     if is_wanted && limits.fit(picture, self.source()) == refused {
                         rest.all -= 1;
-                        let with = self.line_at(site);
-                        let place = place.clone();
-                        left_out
-                            .entry(index)
-                            .or_default()
-                            .push(Replacement { place, with });
+                        let line = Replacement::of(place.clone(), self.line_at(site));
+                        left_out.entry(index).or_default().push(line);
                     }
                 }
             }

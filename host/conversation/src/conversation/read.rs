@@ -230,11 +230,8 @@ impl Inner {
         progress: Option<Progress<'_>>,
         deadline: Option<&Deadline>,
     ) -> Result<(), ReadError> {
-        let total: usize = self
-            .messages
-            .iter()
-            .map(|message| message.place.len())
-            .sum();
+        let lengths = self.messages.iter().map(|own| own.place.len());
+        let total: usize = lengths.sum();
         let mut done = 0;
         self.counts = self
             .messages

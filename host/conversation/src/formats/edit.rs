@@ -14,6 +14,13 @@ pub struct Replacement {
     pub with: String,
 }
 
+impl Replacement {
+    pub(crate) fn of(place: Place, with: impl Into<String>) -> Self {
+        let with = with.into();
+        Self { place, with }
+    }
+}
+
 /// Returns the JSON at `whole` with `replacements` applied, which are in order of place.
 pub fn replace(document: &Document, whole: &Place, replacements: &[Replacement]) -> String {
     let mut written = String::with_capacity(whole.len());
@@ -35,10 +42,7 @@ pub fn new_text(
     text: &str,
 ) -> Option<Replacement> {
     match &part.content {
-        Content::Text(place) => Some(Replacement {
-            place: place.clone(),
-            with: json::encode(text),
-        }),
+        Content::Text(place) => Some(Replacement::of(place.clone(), json::encode(text))),
         Content::Output(output) => {
             let others: Vec<&str> = output
                 .others
@@ -47,12 +51,9 @@ pub fn new_text(
                 .collect();
             let place = output.content.clone()?;
             let old = document.get(place.clone())?;
-            Some(Replacement {
-                with: format
-                    .wire()
-                    .output_content(old, &json::encode(text), &others),
-                place,
-            })
+            let text = json::encode(text);
+            let with = format.wire().output_content(old, &text, &others);
+            Some(Replacement { place, with })
         }
         Content::Thinking(_) | Content::Call(_) | Content::Media(_) | Content::Opaque(_) => None,
     }
@@ -82,8 +83,5 @@ pub fn joined(
         .chain(Some(own).filter(|own| !own.trim().is_empty()))
         .chain(ends.iter().map(part))
         .collect();
-    Some(Replacement {
-        place,
-        with: format!("[{}]", parts.join(",")),
-    })
+    Some(Replacement::of(place, format!("[{}]", parts.join(","))))
 }

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::body::Body;
-use crate::json::{self, Place};
-
-const WHITE: [char; 4] = [' ', '\t', '\r', '\n'];
+use crate::json::{self, Place, WHITE};
 
 /// The most bytes of white space that are repeated before each message. A pretty document has some
 /// ten; without a limit a few hundred kilobytes before the first message would come once for each.
@@ -33,7 +31,7 @@ pub struct Frame {
     between: Place,
     /// Whether one message stands in the place of the list: an `input` that is a text, or `contents` that are
     /// one content.
-    is_single: bool,
+    pub(crate) is_single: bool,
 }
 
 impl Frame {
@@ -70,15 +68,18 @@ impl Frame {
     /// What comes before the messages, the white space before the first of them, and what
     /// comes after them.
     fn parts(&self) -> (&str, &str, &str) {
-        let list = self.document.get(..self.lead.start).unwrap_or_default();
-        let lead = self.document.get(self.lead.clone()).unwrap_or_default();
-        let after = self.document.get(self.messages.end..).unwrap_or_default();
-        (list, lead, after)
+        let end = self.document.len();
+        let (list, after) = (0..self.lead.start, self.messages.end..end);
+        (self.at(&list), self.at(&self.lead), self.at(&after))
     }
 
     /// The white space before each message but the first.
     fn white(&self) -> &str {
-        self.document.get(self.between.clone()).unwrap_or_default()
+        self.at(&self.between)
+    }
+
+    fn at(&self, place: &Place) -> &str {
+        self.document.get(place.clone()).unwrap_or_default()
     }
 
     /// Bytes that come with one more message, after so many others.
@@ -86,7 +87,7 @@ impl Frame {
         match others {
             0 => 0,
             1 if self.is_single => {
-                let own = self.document.get(self.messages.clone()).unwrap_or_default();
+                let own = self.at(&self.messages);
                 as_message(own).len() - own.len() + "[,]".len()
             }
             _ if self.is_single => 1,
@@ -111,11 +112,7 @@ impl Frame {
             return self.write(text.into_iter().chain(messages));
         }
         let (_, _, after) = self.parts();
-        let mut written = self
-            .document
-            .get(..self.messages.end)
-            .unwrap_or_default()
-            .to_owned();
+        let mut written = self.at(&(0..self.messages.end)).to_owned();
         for (index, message) in messages.into_iter().enumerate() {
             if own + index > 0 {
                 written.push(',');
@@ -153,11 +150,6 @@ impl Frame {
             start..end
         };
         lengths.into_iter().map(place).collect()
-    }
-
-    /// Whether one message stands in the place of the list.
-    pub(crate) const fn is_single(&self) -> bool {
-        self.is_single
     }
 
     /// The document with `messages` in the place of its own. White space like that before the

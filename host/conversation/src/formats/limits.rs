@@ -81,17 +81,14 @@ impl ProviderLimits {
     /// models; for older ones it was 20.
     pub(crate) const BEDROCK: Self = Self {
         body_bytes: 25_000_000,
-        pictures: 100,
         picture_bytes: 5 << 20,
-        picture_side: 8_000,
-        picture_side_of_many: 2_000,
+        ..Self::ANTHROPIC
     };
 
     pub(crate) const GEMINI: Self = Self {
         body_bytes: 100 << 20,
         pictures: 3_600,
         picture_bytes: 100 << 20,
-        picture_side: u32::MAX,
-        picture_side_of_many: u32::MAX,
+        ..Self::OPENAI
     };
 }

@@ -23,13 +23,10 @@ pub(super) fn printable(word: &str) -> String {
 
 /// A part of OpenAI Chat: `image_url`, `input_audio`, `file`.
 pub(super) fn chat(body: &Body<'_>, kind: &str, part: &Members<'_>, place: &Place) -> Media {
-    let inner = part.present(kind).and_then(members);
-    let data = inner.as_ref().and_then(|inner| {
-        ["url", "data", "file_data"]
-            .iter()
-            .find_map(|key| inner.present(key))
-    });
-    let name = inner.as_ref().and_then(|inner| inner.text("filename"));
+    let inner = part.object(kind);
+    let inner = inner.as_ref();
+    let data = inner.and_then(|inner| inner.first(&["url", "data", "file_data"]));
+    let name = inner.and_then(|inner| inner.text("filename"));
     media(body, kind, name, data, place)
 }
 
@@ -40,28 +37,26 @@ pub(super) fn responses(body: &Body<'_>, kind: &str, part: &Members<'_>, place: 
     } else {
         kind
     };
-    let data = ["image_url", "file_data", "data", "file_url"]
-        .iter()
-        .find_map(|key| part.present(key));
+    let data = part.first(&["image_url", "file_data", "data", "file_url"]);
     media(body, kind, part.text("filename"), data, place)
 }
 
 /// A block of Anthropic's: `image`, `document`, and what else has a `source`.
 pub(super) fn anthropic(body: &Body<'_>, kind: &str, block: &Members<'_>, place: &Place) -> Media {
-    let source = block.present("source").and_then(members);
+    let source = block.object("source");
     let kind = source
         .as_ref()
         .and_then(|source| source.text("media_type"))
         .unwrap_or(Cow::Borrowed(kind));
     let data = source
         .as_ref()
-        .and_then(|source| source.present("data").or_else(|| source.present("url")));
+        .and_then(|source| source.first(&["data", "url"]));
     media(body, &kind, block.text("title"), data, place)
 }
 
 /// `inlineData` or `fileData` of Gemini, in either spelling.
 pub(super) fn gemini(body: &Body<'_>, data: Option<&RawValue>, place: &Place) -> Media {
-    let inner = data.and_then(members);
+    let inner = data.and_then(|data| json::members(data.get()));
     let get = |names: [&str; 2]| {
         inner
             .as_ref()
@@ -75,13 +70,9 @@ pub(super) fn gemini(body: &Body<'_>, data: Option<&RawValue>, place: &Place) ->
 
 /// A block of Bedrock Converse: the value of its `image`, `document`, `video` or `audio`.
 pub(super) fn bedrock(body: &Body<'_>, kind: &str, block: &Members<'_>, place: &Place) -> Media {
-    let source = block.present("source").and_then(members);
+    let source = block.object("source");
     let data = source.as_ref().and_then(|source| source.present("bytes"));
     media(body, kind, block.text("name"), data, place)
-}
-
-fn members(raw: &RawValue) -> Option<Members<'_>> {
-    serde_json::from_str(raw.get()).ok()
 }
 
 fn media(

@@ -48,10 +48,57 @@ use crate::model::unit::Unit;
 use body::{List, Raw};
 use rules::Check;
 
+type ReadMessage = fn(&Body<'_>, &Raw<'_>) -> Result<Message, String>;
+
+/// What a format is like, and how it reads a message.
+pub(crate) struct Facts {
+    /// Reads one message of a body, or says what is wrong with it.
+    pub(crate) read: ReadMessage,
+    /// The rules of the format.
+    pub(crate) checks: &'static [Check],
+    /// What the provider accepts in one request.
+    pub(crate) limits: ProviderLimits,
+    /// The member of a request body that holds the messages.
+    pub(crate) list: List,
+    /// The member of a message that holds its content.
+    pub(crate) content_key: &'static str,
+    /// Whether a request body names its model; else its URL does.
+    pub(crate) names_model: bool,
+    /// Whether the first message has to be the user's, and the model's may not follow one
+    /// another where something between them was left out.
+    pub(crate) alternates: bool,
+    /// Whether the user's messages may not follow one another either where something between them was left
+    /// out or put in, so that a note in the role of the model parts them.
+    pub(crate) parts_users: bool,
+    /// Whether instructions in the middle stand only after a turn of the user, so that they move
+    /// where others leave.
+    pub(crate) moves_instructions: bool,
+    /// The roles of messages that may hold inserted text.
+    pub(crate) inserted: &'static [Role],
+}
+
+impl Facts {
+    /// A format with nothing unusual beside these.
+    const fn of(read: ReadMessage, checks: &'static [Check], limits: ProviderLimits) -> Self {
+        Self {
+            read,
+            checks,
+            limits,
+            list: List::Messages,
+            content_key: "content",
+            names_model: true,
+            alternates: false,
+            parts_users: false,
+            moves_instructions: false,
+            inserted: &[Role::User],
+        }
+    }
+}
+
 /// What baler needs to know of a format.
 pub(crate) trait WireFormat: Sync {
-    /// Reads one message of a body, or says what is wrong with it.
-    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>;
+    /// What the format is like.
+    fn facts(&self) -> &'static Facts;
 
     /// Reads the messages of a body. Outputs that do not name their tool get the name of the
     /// call that they answer, and those that name the item of the call get the call's id.
@@ -65,33 +112,15 @@ pub(crate) trait WireFormat: Sync {
             .enumerate()
             .map(|(index, raw)| {
                 body.check_time(index)?;
-                let mut message = self
-                    .message(body, &raw)
-                    .map_err(|what| ReadError::Message {
-                        number: index + 1,
-                        what,
-                    })?;
+                let number = index + 1;
+                let mut message = (self.facts().read)(body, &raw)
+                    .map_err(|what| ReadError::Message { number, what })?;
                 files::note(body, &mut message);
                 message.shrink();
                 calls.note(&mut message);
                 Ok(message)
             })
             .collect()
-    }
-
-    /// The member of a request body that holds the messages.
-    fn list(&self) -> List {
-        List::Messages
-    }
-
-    /// The member of a message that holds its content.
-    fn content_key(&self) -> &'static str {
-        "content"
-    }
-
-    /// Whether a request body names its model.
-    fn names_model(&self) -> bool {
-        true
     }
 
     /// The member of a request that holds its instructions, `text` being a JSON string; `None` where a message
@@ -102,49 +131,37 @@ pub(crate) trait WireFormat: Sync {
 
     /// Divides messages into units: the number of messages of each, in order. Decided from
     /// left to right, so that messages from the start of a unit on are divided alike.
-    fn unit_lengths(&self, messages: &[Message]) -> Vec<usize>;
+    fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
+        let mut lengths = Vec::new();
+        let mut rest = messages;
+        while !rest.is_empty() {
+            let length = self.unit_length(rest);
+            lengths.push(length);
+            rest = &rest[length..];
+        }
+        lengths
+    }
 
-    /// The first unit that may be divided otherwise once `next` is appended. `asked` is of earlier
-    /// calls for the same messages, and fresh before the first.
+    /// The number of messages of the first unit of `messages`, which are not empty, in a format that needs no
+    /// more than those to know.
+    fn unit_length(&self, _messages: &[Message]) -> usize {
+        1
+    }
+
+    /// The first unit that may be divided otherwise once `next` is appended: where nothing else is said, the
+    /// last. `asked` is of earlier calls for the same messages, and fresh before the first.
     fn reopens(
         &self,
-        messages: &[Message],
+        _messages: &[Message],
         units: &[Unit],
-        next: &Message,
-        asked: &mut Asked,
-    ) -> usize;
+        _next: &Message,
+        _asked: &mut Asked,
+    ) -> usize {
+        units.len().saturating_sub(1)
+    }
 
     /// What every request carries beside its messages.
     fn envelope(&self, body: &Body<'_>) -> Envelope;
-
-    /// The rules of the format.
-    fn checks(&self) -> &'static [Check];
-
-    /// What the provider accepts in one request.
-    fn limits(&self) -> ProviderLimits;
-
-    /// Whether the first message has to be the user's, and the model's may not follow one
-    /// another where something between them was left out.
-    fn alternates(&self) -> bool {
-        false
-    }
-
-    /// Whether the user's messages may not follow one another either where something between them was left
-    /// out or put in, so that a note in the role of the model parts them.
-    fn parts_users(&self) -> bool {
-        false
-    }
-
-    /// Whether instructions in the middle stand only after a turn of the user, so that they move
-    /// where others leave.
-    fn moves_instructions(&self) -> bool {
-        false
-    }
-
-    /// Whether a message of this role may hold inserted text.
-    fn has_role(&self, role: Role) -> bool {
-        role == Role::User
-    }
 
     /// Whether a model, by its name, accepts thinking only after the messages that it was made after.
     fn binds_thinking(&self, _model: &str) -> bool {
@@ -195,27 +212,27 @@ impl Format {
     /// What the provider accepts in one request, beside tokens.
     #[must_use]
     pub fn limits(self) -> ProviderLimits {
-        self.wire().limits()
+        self.facts().limits
     }
 
     /// Whether the first message has to be the user's, and the model's may not follow one another where
     /// something between them was left out.
     #[must_use]
     pub fn alternates(self) -> bool {
-        self.wire().alternates()
+        self.facts().alternates
     }
 
     /// Whether the user's messages may not follow one another either, and a note in the role of the model
     /// parts them.
     #[must_use]
     pub fn parts_users(self) -> bool {
-        self.wire().parts_users()
+        self.facts().parts_users
     }
 
     /// Whether a message of this role may hold inserted text.
     #[must_use]
     pub fn has_role(self, role: Role) -> bool {
-        self.wire().has_role(role)
+        self.facts().inserted.contains(&role)
     }
 
     /// The JSON of a new message.
@@ -229,6 +246,10 @@ impl Format {
     #[must_use]
     pub fn tool_definition(self, name: &str, description: &str, parameters: &Value) -> Value {
         self.wire().tool_definition(name, description, parameters)
+    }
+
+    pub(crate) fn facts(self) -> &'static Facts {
+        self.wire().facts()
     }
 
     pub(crate) fn wire(self) -> &'static dyn WireFormat {

@@ -3,32 +3,21 @@
 use serde_json::value::RawValue;
 
 use super::Body;
-use crate::json::Members;
+use crate::json::all_objects;
 use crate::model::envelope::ToolDefinition;
 
 /// The tools of a list, with their members inside of `function` or beside `type`.
 pub(super) fn tool_definitions(body: &Body<'_>, tools: Option<&RawValue>) -> Vec<ToolDefinition> {
-    let list: Vec<Members<'_>> = tools
-        .and_then(|raw| serde_json::from_str(raw.get()).ok())
-        .unwrap_or_default();
-    list.iter()
+    all_objects(tools)
+        .into_iter()
         .map(|tool| {
-            let inner = tool
-                .get("function")
-                .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok());
-            let definition = inner.as_ref().unwrap_or(tool);
-            ToolDefinition {
-                name: definition
-                    .text("name")
-                    .or_else(|| definition.text("type"))
-                    .unwrap_or_default()
-                    .into_owned(),
-                description: definition
-                    .text("description")
-                    .unwrap_or_default()
-                    .into_owned(),
-                parameters: definition.get("parameters").map(|raw| body.place(raw)),
+            let own = tool.object("function").unwrap_or(tool);
+            let parameters = own.get("parameters").map(|raw| body.place(raw));
+            let mut definition = ToolDefinition::of(&own, parameters);
+            if own.text("name").is_none() {
+                definition.name = own.string("type");
             }
+            definition
         })
         .collect()
 }

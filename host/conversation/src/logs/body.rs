@@ -121,6 +121,9 @@ impl<'a> Body<'a> {
     /// Adds contents of Gemini's.
     pub(super) fn push_contents(&mut self, contents: Vec<gemini::write::Content<'a>>) {
         for content in contents {
+            if content.is_summary {
+                self.note_summary(self.messages.len());
+            }
             let parts = content.parts.into_iter().map(|part| part.raw).collect();
             self.push(Message::Parts(content.role, parts));
             self.report(content.tokens);
@@ -165,6 +168,7 @@ impl<'a> Body<'a> {
         if self.format.wire().binds_thinking(model) {
             facts.dropped_thinking += self.leave_out_thinking();
         }
+        facts.recorded_summaries = self.summaries.len();
         self.trim_the_end();
         if self.messages.len() == self.instruction_messages {
             return Err(LogError::NoMessages {
@@ -173,10 +177,11 @@ impl<'a> Body<'a> {
             });
         }
         let wire = self.format.wire();
-        let (list, content) = (wire.list().key(), wire.content_key());
+        let format = wire.facts();
+        let (list, content) = (format.list.key(), format.content_key);
         let mut head = String::from("{");
         if let Some(model) = &self.model
-            && wire.names_model()
+            && format.names_model
         {
             head.push_str(&format!(r#""model":{},"#, json::encode(model)));
         }

@@ -36,7 +36,7 @@ impl<'a> LineMembers<'a> {
         let raw = value.get();
         match key {
             "type" => self.tag = json::is_text(raw).then(|| json::decode(raw)),
-            "message" => self.message = object(value),
+            "message" => self.message = json::members(raw),
             "info" => self.info = Some(raw),
             _ => {}
         }
@@ -52,13 +52,4 @@ impl<'a> LineMembers<'a> {
         let message = self.message.as_ref();
         message.is_some_and(|message| message.get(key).is_some())
     }
-
-    /// The `type` of the line.
-    pub(super) fn tag(&self) -> Option<&str> {
-        self.tag.as_deref()
-    }
-}
-
-fn object(value: &RawValue) -> Option<Members<'_>> {
-    serde_json::from_str(value.get()).ok()
 }

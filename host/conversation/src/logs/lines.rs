@@ -1,11 +1,9 @@
 //! The lines of a log, one JSON object each; or several, where the break between two lines was lost.
 
-use serde_json::value::RawValue;
-
 use super::records::not_understood;
 use super::torn::{objects_behind_tear, value_behind};
 use crate::deadline::Deadline;
-use crate::json::{self, Members};
+use crate::json::Members;
 use crate::model::log::{LogError, LogFacts, LogKind};
 
 /// The number of lines between two checks of the deadline. Few, because a line that ends a compaction may cost a
@@ -41,6 +39,15 @@ impl<'a> Lines<'a> {
             is_late: false,
             facts: LogFacts::default(),
         }
+    }
+
+    fn next_line(&mut self) {
+        let (line, rest, is_ended) = match self.rest.split_once('\n') {
+            Some((line, rest)) => (line, rest, true),
+            None => (self.rest, "", false),
+        };
+        (self.line, self.rest, self.is_ended) = (line.trim(), rest, is_ended);
+        self.number += 1;
     }
 
     /// A piece of a line cannot be read, or what it holds cannot (LPI-8).
@@ -127,43 +134,4 @@ impl<'a> Iterator for Lines<'a> {
         }
         None
     }
-}
-
-impl<'a> Lines<'a> {
-    fn next_line(&mut self) {
-        let (line, rest, is_ended) = match self.rest.split_once('\n') {
-            Some((line, rest)) => (line, rest, true),
-            None => (self.rest, "", false),
-        };
-        (self.line, self.rest, self.is_ended) = (line.trim(), rest, is_ended);
-        self.number += 1;
-    }
-}
-
-/// Whether a member is `true`.
-pub(super) fn is_true(members: &Members<'_>, key: &str) -> bool {
-    members.get(key).is_some_and(|raw| raw.get() == "true")
-}
-
-/// A member that is a text, raw.
-pub(super) fn raw_text<'a>(members: &Members<'a>, key: &str) -> Option<&'a str> {
-    let raw = members.get(key).map(RawValue::get);
-    raw.filter(|raw| json::is_text(raw))
-}
-
-/// A member that is an object, taken apart.
-pub(super) fn object<'a>(members: &Members<'a>, key: &str) -> Option<Members<'a>> {
-    serde_json::from_str(members.get(key)?.get()).ok()
-}
-
-/// A member that is a list: its elements.
-pub(super) fn list<'a>(members: &Members<'a>, key: &str) -> Option<Vec<&'a RawValue>> {
-    serde_json::from_str(members.get(key)?.get()).ok()
-}
-
-/// The sum of members that are whole numbers; those that are none count nothing.
-pub(super) fn sum(members: &Members<'_>, keys: &[&str]) -> u64 {
-    keys.iter()
-        .filter_map(|key| members.get(key)?.get().parse::<u64>().ok())
-        .fold(0, u64::saturating_add)
 }

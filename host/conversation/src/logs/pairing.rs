@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-use crate::json::{self, Members};
+use crate::json;
 
 /// What answers a call that has no recorded result.
 pub(super) const NO_RESULT: &str = "no result was recorded";
@@ -82,16 +82,10 @@ impl Names {
 
 /// The object `raw` with `id` as its member `key`; as it is where it has none.
 pub(super) fn with_id<'a>(raw: &'a str, key: &str, id: &str) -> Cow<'a, str> {
-    let place = serde_json::from_str::<Members<'_>>(raw)
-        .ok()
-        .and_then(|members| Some(json::place_of(raw, members.get(key)?.get())));
-    match place {
-        Some(place) => {
-            let id = json::encode(id);
-            Cow::Owned([&raw[..place.start], id.as_str(), &raw[place.end..]].concat())
-        }
-        None => Cow::Borrowed(raw),
-    }
+    let old = json::members(raw).and_then(|members| members.get(key));
+    old.map_or(Cow::Borrowed(raw), |old| {
+        Cow::Owned(json::replaced(raw, old.get(), &json::encode(id)))
+    })
 }
 
 /// The calls of a log, each with the turn it belongs to and its result.

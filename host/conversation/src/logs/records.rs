@@ -55,11 +55,7 @@ fn each_of_list<'a>(
         }
         if facts.broken_lines == 0 {
             let before = json::place_of(list, raw.get()).start;
-            first_broken = 1 + list
-                .bytes()
-                .take(before)
-                .filter(|byte| *byte == b'\n')
-                .count();
+            first_broken = 1 + list[..before].matches('\n').count();
         }
         facts.broken_lines += 1;
     }

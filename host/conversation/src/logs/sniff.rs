@@ -100,10 +100,7 @@ enum Found {
 
 /// Reads the object at the start of `text`.
 fn look(text: &str) -> Found {
-    let mut end = text.len().min(BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = text.floor_char_boundary(BYTES);
     let mut seen = LineMembers::default();
     let mut deserializer = serde_json::Deserializer::from_str(&text[..end]);
     let whole = Look(&mut seen).deserialize(&mut deserializer).is_ok();

@@ -44,6 +44,11 @@ impl Document {
         piece.get(place.start.checked_sub(*offset)?..place.end.checked_sub(*offset)?)
     }
 
+    /// The same; nothing where there is none.
+    pub(crate) fn at(&self, place: &Place) -> &str {
+        self.get(place.clone()).unwrap_or_default()
+    }
+
     /// The document that was read, without what was appended.
     pub fn read(&self) -> &Arc<str> {
         &self.read

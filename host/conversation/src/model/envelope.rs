@@ -1,6 +1,6 @@
 //! The members of a request other than its messages.
 
-use crate::json::Place;
+use crate::json::{Members, Place};
 
 /// A tool definition, as places in the document.
 #[derive(Debug, Clone)]
@@ -11,6 +11,17 @@ pub struct ToolDefinition {
     pub description: String,
     /// The JSON Schema of the arguments.
     pub parameters: Option<Place>,
+}
+
+impl ToolDefinition {
+    /// What the members of a tool say of it, and the schema of its arguments.
+    pub(crate) fn of(tool: &Members<'_>, parameters: Option<Place>) -> Self {
+        Self {
+            name: tool.string("name"),
+            description: tool.string("description"),
+            parameters,
+        }
+    }
 }
 
 /// The members of a request other than its messages.

@@ -142,6 +142,26 @@ pub struct Part {
     pub place: Place,
 }
 
+impl Part {
+    /// Whether it is a text of no characters.
+    pub(crate) fn is_empty_text(&self) -> bool {
+        matches!(&self.content, Content::Text(place) if place.len() == 2)
+    }
+
+    /// Whether it is the output of a tool.
+    pub(crate) fn is_output(&self) -> bool {
+        matches!(self.content, Content::Output(_))
+    }
+
+    /// A text that is all of a value.
+    pub(crate) fn text(place: Place) -> Self {
+        Self {
+            content: Content::Text(place.clone()),
+            place,
+        }
+    }
+}
+
 /// The content of a part. Texts are places of raw JSON strings, which are decoded on demand. Anything
 /// larger is boxed: most parts are texts.
 #[derive(Debug, Clone)]
@@ -163,10 +183,15 @@ pub enum Content {
 impl Content {
     /// An opaque part of this kind, without a link to another part.
     pub(crate) fn opaque(kind: impl Into<String>, meaning: Meaning) -> Self {
+        Self::linked(kind, meaning, Link::None)
+    }
+
+    /// An opaque part of this kind, which belongs to another part.
+    pub(crate) fn linked(kind: impl Into<String>, meaning: Meaning, link: Link) -> Self {
         Self::Opaque(Box::new(Opaque {
             kind: kind.into(),
             meaning,
-            link: Link::None,
+            link,
         }))
     }
 
@@ -253,7 +278,7 @@ impl Opaque {
 }
 
 /// A tool call.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Call {
     /// The provider's id of the call; may be empty.
@@ -269,7 +294,7 @@ pub struct Call {
 }
 
 /// A tool output.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Output {
     /// The id of the call that it answers.
@@ -315,7 +340,7 @@ impl Media {
 
 /// The text of a raw JSON string, or raw JSON as it stands.
 pub(crate) fn text_at<'a>(document: &'a Document, place: &Place) -> Cow<'a, str> {
-    let raw = document.get(place.clone()).unwrap_or_default();
+    let raw = document.at(place);
     if json::is_text(raw) {
         json::decode(raw)
     } else {
@@ -357,6 +382,13 @@ impl Message {
             is_not_said: false,
             extras: None,
         }
+    }
+
+    /// A message that is one part.
+    pub(crate) fn of(role: Role, place: Place, content: Content) -> Self {
+        let mut message = Self::new(role, place.clone());
+        message.parts.push(Part { content, place });
+        message
     }
 
     /// The name of who speaks, where the message tells.
@@ -416,8 +448,13 @@ impl Message {
         }
     }
 
-    fn note(&mut self, flaw: Flaw) {
+    fn note(&mut self, rule: Rule, severity: Severity, what: &'static str) {
         let flaws = &mut self.extras.get_or_insert_default().flaws;
+        let flaw = Flaw {
+            rule,
+            severity,
+            what,
+        };
         // There are few kinds of them, and a message may have a million parts.
         if !flaws.contains(&flaw) {
             flaws.push(flaw);
@@ -426,20 +463,12 @@ impl Message {
 
     /// Notes that it breaks a rule by itself.
     pub(crate) fn flaw(&mut self, rule: Rule, what: &'static str) {
-        self.note(Flaw {
-            rule,
-            severity: Severity::Error,
-            what,
-        });
+        self.note(rule, Severity::Error, what);
     }
 
     /// Notes that it is unusual in what a rule is about.
     pub fn warning(&mut self, rule: Rule, what: &'static str) {
-        self.note(Flaw {
-            rule,
-            severity: Severity::Warning,
-            what,
-        });
+        self.note(rule, Severity::Warning, what);
     }
 
     /// Where a mark in a part of it would stand; `None` if no mark can.
@@ -462,6 +491,16 @@ impl Message {
         })
     }
 
+    /// Whether it calls tools.
+    pub(crate) fn has_calls(&self) -> bool {
+        self.calls().next().is_some()
+    }
+
+    /// Whether it holds outputs of tools.
+    pub(crate) fn has_outputs(&self) -> bool {
+        self.outputs().next().is_some()
+    }
+
     /// The tool outputs in it.
     pub fn outputs(&self) -> impl Iterator<Item = &Output> {
         self.parts.iter().filter_map(|part| match &part.content {
@@ -469,9 +508,7 @@ impl Message {
             _ => None,
         })
     }
-}
 
-impl Message {
     /// Pictures, documents and the like, those in outputs included.
     pub fn media(&self) -> impl Iterator<Item = &Media> {
         self.parts.iter().flat_map(|part| {
@@ -486,7 +523,7 @@ impl Message {
 
     /// Whether it answers calls of the model, or what the model asked leave for.
     pub fn answers(&self) -> bool {
-        self.outputs().next().is_some()
+        self.has_outputs()
             || self
                 .opaques()
                 .any(|opaque| matches!(opaque.link, Link::Closes(_)))
@@ -500,11 +537,16 @@ impl Message {
         })
     }
 
+    /// The indices of its parts that `is_wanted` tells.
+    pub(crate) fn parts_where(&self, is_wanted: impl Fn(&Part) -> bool) -> Vec<usize> {
+        let parts = self.parts.iter().enumerate();
+        let wanted = parts.filter(|(_, part)| is_wanted(part));
+        wanted.map(|(index, _)| index).collect()
+    }
+
     /// The indices of its parts that are thinking, shown or not.
     pub fn thinking(&self) -> Vec<usize> {
-        (0..self.parts.len())
-            .filter(|index| self.parts[*index].content.is_thinking())
-            .collect()
+        self.parts_where(|part| part.content.is_thinking())
     }
 
     /// The same that stand in the list of its content. What stands beside the content is bound to

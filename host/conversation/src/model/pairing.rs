@@ -5,7 +5,7 @@
 //! first call that is left: of its name, in a format whose outputs name their tool; of its kind, in
 //! one with several kinds.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::model::message::{Call, FUNCTION, LOCAL_SHELL, Message, Output, Role, TOOL_SEARCH};
 
@@ -93,6 +93,30 @@ impl<'a> Pairing<'a> {
         }
         pairing.unanswered = open.rest();
         pairing
+    }
+}
+
+/// Calls or outputs, each known by where it lies: others may say the same.
+#[derive(Default)]
+pub(crate) struct Among<T>(HashSet<*const T>);
+
+impl<T> Among<T> {
+    pub(crate) fn of<'a>(items: impl IntoIterator<Item = &'a T>) -> Self
+    where
+        T: 'a,
+    {
+        Self(items.into_iter().map(std::ptr::from_ref).collect())
+    }
+
+    pub(crate) fn add<'a>(&mut self, items: impl IntoIterator<Item = &'a T>)
+    where
+        T: 'a,
+    {
+        self.0.extend(items.into_iter().map(std::ptr::from_ref));
+    }
+
+    pub(crate) fn has(&self, item: &T) -> bool {
+        self.0.contains(&std::ptr::from_ref(item))
     }
 }
 
@@ -255,22 +279,15 @@ mod tests {
         Content::Call(Box::new(Call {
             id: id.to_owned(),
             name: name.to_owned(),
-            arguments: None,
-            detached: false,
-            kind: "",
+            ..Call::default()
         }))
     }
 
     fn output(id: &str, name: &str) -> Content {
         Content::Output(Box::new(Output {
             call_id: id.to_owned(),
-            kind: "",
             name: name.to_owned(),
-            failed: false,
-            marked_failed: false,
-            texts: Vec::new(),
-            others: Vec::new(),
-            content: None,
+            ..Output::default()
         }))
     }
 

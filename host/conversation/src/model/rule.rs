@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// Rules with their ids and remedies, and a list of all of them.
 macro_rules! rules {
     ($($(#[doc = $doc:literal])+ $name:ident $id:literal => $remedy:literal),* $(,)?) => {
         /// A rule, by the id under which `docs/wire-formats.md` explains it.
-        #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
-        )]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
         #[non_exhaustive]
         pub enum Rule {
             $($(#[doc = $doc])+ #[serde(rename = $id)] $name),*
@@ -146,9 +147,7 @@ impl fmt::Display for Rule {
 
 /// How sure it is that a provider refuses what breaks a rule. `docs/wire-formats.md` names the evidence
 /// of each rule.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// A provider documents that it refuses the request, or was seen to.
@@ -157,8 +156,19 @@ pub enum Severity {
     Warning,
 }
 
+impl Severity {
+    /// An error where a request is refused, else a warning.
+    pub(crate) const fn error_if(is_refused: bool) -> Self {
+        if is_refused {
+            Self::Error
+        } else {
+            Self::Warning
+        }
+    }
+}
+
 /// One place where a conversation breaks a rule.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Violation {
     /// Which rule.
     pub rule: Rule,

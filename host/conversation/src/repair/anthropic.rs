@@ -9,44 +9,36 @@ use crate::formats::anthropic::rules::{
 use crate::formats::rules::common;
 use crate::formats::{Replacement, space_at_the_end};
 use crate::json;
-use crate::model::message::{Call, Content, Message, Output, Part, Role};
-use crate::model::pairing::Pairing;
+use crate::model::message::{Content, Message, Output, Part, Role};
+use crate::model::pairing::{Among, Pairing};
+use crate::model::rule::Rule;
 use crate::repair::answers::{ANSWERED, NONE_RECORDED, Waiting};
-use crate::repair::moves::{Stray, settle};
-use crate::repair::{Draft, Fix, Reading, fixes, ids, texts};
+use crate::repair::moves::{message_of, settle, strays};
+use crate::repair::{Draft, Fix, Reading, ids, texts};
 
 mod blocks;
 mod order;
 mod servers;
 
-pub(super) const FIXES: &[Fix] = fixes![
-    Anth6 => leave_out_empty_texts,
-    Anth6 => trim_the_end,
-    Anth11 => blocks::make_right,
-    All4 => make_ids_unique,
-    Anth7 => servers::leave_out_halves,
-    Anth4 => settle_results,
-    Anth3 => answer_calls,
-    Anth3 => order::put_results_first,
-    Anth9 => remove_old_cache_marks,
-    Anth1 => begin_with_the_user,
-    Anth1 => put_instructions_behind_the_user,
+pub(super) const FIXES: &[Fix] = &[
+    (Rule::Anth6, leave_out_empty_texts),
+    (Rule::Anth6, trim_the_end),
+    (Rule::Anth11, blocks::make_right),
+    (Rule::All4, make_ids_unique),
+    (Rule::Anth7, servers::leave_out_halves),
+    (Rule::Anth4, settle_results),
+    (Rule::Anth3, answer_calls),
+    (Rule::Anth3, order::put_results_first),
+    (Rule::Anth9, remove_old_cache_marks),
+    (Rule::Anth1, begin_with_the_user),
+    (Rule::Anth1, put_instructions_behind_the_user),
 ];
-
-/// A message of the user with these blocks.
-fn message_of(blocks: &str) -> String {
-    format!(r#"{{"role":"user","content":[{blocks}]}}"#)
-}
 
 /// White space beside other blocks stays: the API accepts it.
 fn leave_out_empty_texts(reading: &Reading, draft: &mut Draft<'_>) {
     texts::leave_out(reading, draft, |message| {
         let holds_more = common::holds_more_than_blanks(&reading.document, message);
-        let is_empty =
-            |part: &Part| matches!(&part.content, Content::Text(place) if place.len() == 2);
-        (0..message.parts.len())
-            .filter(|part| !holds_more || is_empty(&message.parts[*part]))
-            .collect()
+        message.parts_where(|part| !holds_more || part.is_empty_text())
     });
 }
 
@@ -60,9 +52,8 @@ fn trim_the_end(reading: &Reading, draft: &mut Draft<'_>) {
     if let Some(Content::Text(place)) = last.parts.last().map(|part| &part.content)
         && let Some(place) = space_at_the_end(reading.raw(place), place.start)
     {
-        let with = String::new();
-        draft.edit(index, Replacement { place, with });
-        draft.did(index, "white space at the end was removed");
+        let edit = Replacement::of(place, "");
+        draft.change(index, edit, "white space at the end was removed");
     }
 }
 
@@ -78,22 +69,18 @@ fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
 
 /// The calls of a turn that those after it do not answer, with the indices of their messages in it.
 fn unanswered<'a>(turn: &'a [Message], pairing: &Pairing<'a>) -> Vec<(usize, &'a str)> {
-    let waiting: HashSet<*const Call> = pairing
-        .unanswered
-        .iter()
-        .map(|call| std::ptr::from_ref(*call))
-        .collect();
+    let waiting = Among::of(pairing.unanswered.iter().copied());
     turn.iter()
         .enumerate()
         .flat_map(|(index, message)| message.calls().map(move |call| (index, call)))
-        .filter(|(_, call)| waiting.contains(&std::ptr::from_ref(*call)))
+        .filter(|(_, call)| waiting.has(call))
         .map(|(index, call)| (index, call.id.as_str()))
         .collect()
 }
 
 fn settle_results(reading: &Reading, draft: &mut Draft<'_>) {
     let mut waiting = Waiting::default();
-    let mut paired: HashSet<*const Output> = HashSet::new();
+    let mut paired: Among<Output> = Among::default();
     for (at, turn, answers) in with_answers(&reading.messages).take_while(|_| !reading.is_late()) {
         let pairing = pairing(turn, answers);
         let mut noted = HashSet::new();
@@ -103,30 +90,16 @@ fn settle_results(reading: &Reading, draft: &mut Draft<'_>) {
             }
         }
         if turn.iter().any(|message| message.role == Role::Assistant) {
-            let orphans: HashSet<*const Output> = pairing
-                .orphans
-                .into_iter()
-                .map(std::ptr::from_ref)
-                .collect();
+            let orphans = Among::of(pairing.orphans);
             let answers = answers.iter().filter(|own| own.role == Role::User);
-            let outputs = answers.flat_map(Message::outputs).map(std::ptr::from_ref);
-            paired.extend(outputs.filter(|output| !orphans.contains(output)));
+            let outputs = answers.flat_map(Message::outputs);
+            paired.add(outputs.filter(|output| !orphans.has(output)));
         }
     }
-    let mut strays = Vec::new();
-    for (index, message) in reading.each() {
-        for (part, own) in message.parts.iter().enumerate() {
-            if let Content::Output(output) = &own.content
-                && !paired.contains(&std::ptr::from_ref::<Output>(output))
-            {
-                strays.push(Stray {
-                    message: index,
-                    part,
-                    to: waiting.take(&output.call_id, index),
-                });
-            }
-        }
-    }
+    let is_stray = |output: &Output| !paired.has(output);
+    let strays = strays(reading, is_stray, |output, index| {
+        waiting.take(&output.call_id, index)
+    });
     settle(reading, draft, &strays, |_| None, message_of);
 }
 
@@ -152,8 +125,7 @@ fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
 }
 
 fn remove_old_cache_marks(reading: &Reading, draft: &mut Draft<'_>) {
-    let own: u32 = reading.messages.iter().map(|own| own.cache_marks).sum();
-    let marks = reading.envelope.cache_marks + own;
+    let marks = common::cache_marks(&reading.envelope, &reading.messages);
     let mut left = marks.saturating_sub(CACHE_MARKS);
     let is_marked = |part: &Part| {
         let mark = reading.member(&part.place, &["cache_control"]);
@@ -171,8 +143,7 @@ fn remove_old_cache_marks(reading: &Reading, draft: &mut Draft<'_>) {
                 && let Some(edit) = reading.without_member(&part.place, "cache_control")
             {
                 left -= 1;
-                draft.edit(index, edit);
-                draft.did(index, "a `cache_control` mark was removed");
+                draft.change(index, edit, "a `cache_control` mark was removed");
             }
         }
     }
@@ -181,7 +152,7 @@ fn remove_old_cache_marks(reading: &Reading, draft: &mut Draft<'_>) {
 fn begin_with_the_user(reading: &Reading, draft: &mut Draft<'_>) {
     let first = reading.messages.first();
     if first.is_some_and(|first| first.role == Role::Assistant && !first.has_compaction()) {
-        draft.put_note_before(0);
+        draft.put_note_of(Role::User, 0);
     }
 }
 
@@ -199,15 +170,12 @@ fn put_instructions_behind_the_user(reading: &Reading, draft: &mut Draft<'_>) {
         }
         let next = of_user.partition_point(|turn| turn.start < group.end);
         let Some(turn) = of_user.get(next) else {
-            draft.put_note_before(group.start);
+            draft.put_note_of(Role::User, group.start);
             continue;
         };
+        let what = "instructions were moved after the next turn of the user";
         for index in group {
-            draft.move_to(index, turn.end);
-            draft.did(
-                index,
-                "instructions were moved after the next turn of the user",
-            );
+            draft.move_to(index, turn.end, what);
         }
     }
 }

@@ -30,15 +30,11 @@ pub(super) fn leave_out_thinking(
         if thinking.is_empty() {
             continue;
         }
-        let all = thinking.len() == message.parts.len();
-        if all {
-            draft.leave_out(index);
-        }
-        if all || draft.cut_parts(index, &thinking) {
-            draft.did(
-                index,
-                "left out: thinking that is bound to earlier messages",
-            );
+        let what = "left out: thinking that is bound to earlier messages";
+        if thinking.len() == message.parts.len() {
+            draft.leave_out(index, what);
+        } else {
+            draft.cut_parts(index, &thinking, what);
         }
     }
     draft.finish()

@@ -54,13 +54,46 @@ impl<'r> Draft<'r> {
         self.edits.entry(message).or_default().push(replacement);
     }
 
-    /// Leaves a message out.
-    pub(crate) fn leave_out(&mut self, message: usize) {
+    /// The same, and notes it, if there is something to replace.
+    pub(crate) fn change(
+        &mut self,
+        message: usize,
+        replacement: impl Into<Option<Replacement>>,
+        what: &'static str,
+    ) {
+        if let Some(replacement) = replacement.into() {
+            self.edit(message, replacement);
+            self.did(message, what);
+        }
+    }
+
+    /// Replaces places inside of a message, and notes it once, if there are any.
+    pub(crate) fn change_all(
+        &mut self,
+        message: usize,
+        replacements: Vec<Replacement>,
+        what: &'static str,
+    ) {
+        if !replacements.is_empty() {
+            self.did(message, what);
+            self.edits.entry(message).or_default().extend(replacements);
+        }
+    }
+
+    /// Leaves a message out, and notes it.
+    pub(crate) fn leave_out(&mut self, message: usize, what: &'static str) {
         self.gone.insert(message);
+        self.did(message, what);
+    }
+
+    /// Puts a message before the one with index `to`, and notes it.
+    pub(crate) fn move_to(&mut self, message: usize, to: usize, what: &'static str) {
+        self.did(message, what);
+        self.put_before(message, to);
     }
 
     /// Puts a message before the one with index `to`.
-    pub(crate) fn move_to(&mut self, message: usize, to: usize) {
+    pub(super) fn put_before(&mut self, message: usize, to: usize) {
         self.gone.insert(message);
         let json = Cow::Borrowed(self.reading.message(message));
         self.put(to, self.reading.number(message), json);
@@ -77,12 +110,8 @@ impl<'r> Draft<'r> {
         self.added.entry(to).or_default().push(piece);
     }
 
-    /// Puts a note of the host's own, that something was left out, before a message.
-    pub(crate) fn put_note_before(&mut self, message: usize) {
-        self.put_note_of(Role::User, message);
-    }
-
-    /// The same in a role: that of the model where nobody else may speak.
+    /// Puts a note of the host's own, that something was left out, before a message: in the role of the user,
+    /// or in that of the model where nobody else may speak.
     pub(crate) fn put_note_of(&mut self, role: Role, message: usize) {
         self.add(message, 0, note(self.reading, role));
         self.did(message, NOTED);
@@ -95,17 +124,30 @@ impl<'r> Draft<'r> {
             return false;
         };
         if parts.len() >= own.parts.len() {
-            self.leave_out(message);
+            self.gone.insert(message);
             return true;
         }
         if own.opaque {
             return false;
         }
-        self.cut_parts(message, parts)
+        self.cut(message, parts)
     }
 
-    /// The same where some parts stay, whatever else the message holds.
-    pub(crate) fn cut_parts(&mut self, message: usize, parts: &[usize]) -> bool {
+    /// The same where some parts stay, whatever else the message holds; and notes it.
+    pub(crate) fn cut_parts(
+        &mut self,
+        message: usize,
+        parts: &[usize],
+        what: &'static str,
+    ) -> bool {
+        let is_cut = self.cut(message, parts);
+        if is_cut {
+            self.did(message, what);
+        }
+        is_cut
+    }
+
+    fn cut(&mut self, message: usize, parts: &[usize]) -> bool {
         let Some(own) = self.reading.messages.get(message) else {
             return false;
         };
@@ -138,7 +180,7 @@ impl<'r> Draft<'r> {
         if !somebody_stays && self.added.is_empty() {
             return None;
         }
-        let alternates = reading.wire().alternates();
+        let alternates = reading.wire().facts().alternates;
         let mut written: Vec<Piece<'_>> = Vec::new();
         // Whether the model spoke last, and something that stood after that is gone.
         let (mut is_models, mut has_gap) = (false, false);
@@ -177,9 +219,8 @@ impl<'r> Draft<'r> {
             });
             (is_models, has_gap) = (message.role == Role::Assistant, false);
         }
-        let document = reading
-            .frame()
-            .write(written.iter().map(|piece| &*piece.json));
+        let messages = written.iter().map(|piece| &*piece.json);
+        let document = reading.frame.write(messages);
         let numbers = written.iter().map(|piece| piece.number).collect();
         let next = reading.again(&document, numbers).ok()?;
         Some((next, self.repairs))

@@ -1,28 +1,32 @@
 //! How conversations of Gemini are repaired.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::slice::from_ref;
 
 use crate::formats::Replacement;
 use crate::formats::gemini::read::{EMPTY, has_signature};
-use crate::formats::gemini::rules::{has_calls, pairing, takes_calls_behind};
-use crate::json::{self, Members, Place};
+use crate::formats::gemini::rules::{pairing, takes_calls_behind};
+use crate::json::{self, Place};
 use crate::model::message::{Call, Content, Message, Output, Part, Role};
-use crate::model::pairing::Pairing;
-use crate::repair::answers::{ANSWERED, NONE_RECORDED, Waiting};
-use crate::repair::moves::{Stray, join, settle};
-use crate::repair::{Draft, Fix, Reading, fixes, ids, texts};
+use crate::model::pairing::{Among, Pairing};
+use crate::model::rule::Rule;
+use crate::repair::answers::{NONE_RECORDED, Waiting};
+use crate::repair::moves::{self, last_output, settle, strays};
+use crate::repair::{Draft, Fix, Reading, ids, texts};
 
-pub(super) const FIXES: &[Fix] = fixes![
-    Gem5 => leave_out_empty_parts,
-    Gem4 => make_responses_objects,
-    All4 => make_ids_unique,
-    Gem2 => name_responses,
-    Gem2 => settle_responses,
-    Gem2 => answer_calls,
-    Gem2 => part_calls_from_the_models_words,
-    Gem1 => begin_with_the_user,
+pub(super) const FIXES: &[Fix] = &[
+    (Rule::Gem5, leave_out_empty_parts),
+    (Rule::Gem4, make_responses_objects),
+    (Rule::All4, make_ids_unique),
+    (Rule::Gem2, name_responses),
+    (Rule::Gem2, settle_responses),
+    (Rule::Gem2, answer_calls),
+    (Rule::Gem2, part_calls_from_the_models_words),
+    (Rule::Gem1, moves::begin_with_the_user),
 ];
+
+/// What a part calls a response, in either spelling.
+const RESPONSE: [&str; 2] = ["functionResponse", "function_response"];
 
 /// A content of the user with these parts.
 fn content_of(parts: &str) -> String {
@@ -33,21 +37,16 @@ fn leave_out_empty_parts(reading: &Reading, draft: &mut Draft<'_>) {
     let mut speakers = texts::Speakers::of(reading);
     for (index, message) in reading.each() {
         let is_signed = |part: &Part| {
-            serde_json::from_str::<Members<'_>>(reading.raw(&part.place))
-                .map_or(true, |part| has_signature(&part))
+            json::members(reading.raw(&part.place)).is_none_or(|part| has_signature(&part))
         };
         let is_empty = |part: &Part| match &part.content {
-            Content::Text(place) => place.len() == 2,
             Content::Opaque(opaque) => opaque.kind == EMPTY,
-            _ => false,
+            _ => part.is_empty_text(),
         };
-        let parts: Vec<usize> = (0..message.parts.len())
-            .filter(|part| is_empty(&message.parts[*part]))
-            .collect();
+        let parts = message.parts_where(is_empty);
         if parts.len() == message.parts.len() {
             if speakers.may_go(message) {
-                draft.leave_out(index);
-                draft.did(index, texts::MESSAGE);
+                draft.leave_out(index, texts::MESSAGE);
             }
             continue;
         }
@@ -58,8 +57,8 @@ fn leave_out_empty_parts(reading: &Reading, draft: &mut Draft<'_>) {
         let is_sealed = message.parts.iter().any(|part| {
             !is_empty(part) && (matches!(part.content, Content::Opaque(_)) || is_signed(part))
         });
-        if !is_sealed && draft.cut_parts(index, &parts) {
-            draft.did(index, texts::PART);
+        if !is_sealed {
+            draft.cut_parts(index, &parts, texts::PART);
         }
     }
 }
@@ -70,25 +69,21 @@ fn make_responses_objects(reading: &Reading, draft: &mut Draft<'_>) {
             continue;
         }
         for part in &message.parts {
-            if !matches!(part.content, Content::Output(_)) {
+            if !part.is_output() {
                 continue;
             }
-            let keys = ["functionResponse", "function_response"];
-            let Some(outer) = reading.member(&part.place, &keys) else {
+            let Some(outer) = reading.member(&part.place, &RESPONSE) else {
                 continue;
             };
             let edit = match reading.member(&outer, &["response"]) {
                 Some(place) if reading.raw(&place).starts_with('{') => None,
-                Some(place) => Some(Replacement {
-                    with: format!(r#"{{"output":{}}}"#, reading.raw(&place)),
-                    place,
-                }),
+                Some(place) => {
+                    let with = format!(r#"{{"output":{}}}"#, reading.raw(&place));
+                    Some(Replacement { place, with })
+                }
                 None => reading.with_member(&outer, "response", "{}"),
             };
-            if let Some(edit) = edit {
-                draft.edit(index, edit);
-                draft.did(index, "a `response` became an object");
-            }
+            draft.change(index, edit, "a `response` became an object");
         }
     }
 }
@@ -97,27 +92,18 @@ fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
     ids::make_unique(reading, draft, |reading, part| {
         let keys = match &part.content {
             Content::Call(_) => ["functionCall", "function_call"],
-            _ => ["functionResponse", "function_response"],
+            _ => RESPONSE,
         };
         let inner = reading.member(&part.place, &keys)?;
         reading.member(&inner, &["id"])
     });
 }
 
-/// By what an output finds its call.
-fn key_of(output: &Output) -> (&str, bool) {
-    if output.call_id.is_empty() {
-        (&output.name, false)
-    } else {
-        (&output.call_id, true)
-    }
-}
-
 /// Responses under other names than the only calls that they can answer get those. Without ids,
 /// where they stand tells more than what they are called.
 fn name_responses(reading: &Reading, draft: &mut Draft<'_>) {
     for (index, message, next) in reading.pairs() {
-        if !has_calls(message) || message.role != Role::Assistant || next.opaque {
+        if !calls(message) || next.opaque {
             continue;
         }
         let pairing = Pairing::between(message.calls(), next.outputs(), false);
@@ -138,32 +124,28 @@ fn name_responses(reading: &Reading, draft: &mut Draft<'_>) {
             })
             .collect();
         for (call, stray) in calls.iter().zip(strays) {
-            let keys = ["functionResponse", "function_response"];
-            let inner = places
-                .get(&std::ptr::from_ref(*stray))
-                .and_then(|place| reading.member(place, &keys));
+            let place = places.get(&std::ptr::from_ref(*stray));
+            let inner = place.and_then(|place| reading.member(place, &RESPONSE));
             let name = json::encode(&call.name);
-            if let Some(edit) = inner.and_then(|inner| reading.set_member(&inner, "name", &name)) {
-                draft.edit(index + 1, edit);
-                draft.did(index + 1, "a response got the name of its call");
-            }
+            let edit = inner.and_then(|inner| reading.set_member(&inner, "name", &name));
+            draft.change(index + 1, edit, "a response got the name of its call");
         }
     }
 }
 
 fn settle_responses(reading: &Reading, draft: &mut Draft<'_>) {
     let messages = &reading.messages;
-    let mut orphans: HashSet<*const Output> = HashSet::new();
+    let mut orphans: Among<Output> = Among::default();
     let (mut by_id, mut by_name) = (Waiting::default(), Waiting::default());
     for (index, message) in reading.each() {
         let next = messages.get(index + 1);
-        if has_calls(message) && message.role == Role::Assistant {
+        if calls(message) {
             let pairing = match next {
                 Some(next) => pairing(from_ref(message), from_ref(next)),
                 None => Pairing::of([message]),
             };
             // Nothing can join answers that are sealed.
-            let is_sealed = next.is_some_and(|next| next.opaque && next.outputs().next().is_some());
+            let is_sealed = next.is_some_and(|next| next.opaque && next.has_outputs());
             for call in pairing.unanswered.iter().filter(|_| !is_sealed) {
                 if !call.id.is_empty() {
                     by_id.add(&call.id, index + 1);
@@ -171,74 +153,44 @@ fn settle_responses(reading: &Reading, draft: &mut Draft<'_>) {
                 by_name.add(&call.name, index + 1);
             }
         }
-        if message.outputs().next().is_some() {
+        if message.has_outputs() {
             let before = index.checked_sub(1).map(|before| &messages[before]);
-            match before.filter(|before| has_calls(before)) {
+            match before.filter(|before| before.has_calls()) {
                 Some(before) => {
                     let pairing = pairing(from_ref(before), from_ref(message));
-                    let outputs = pairing.orphans.into_iter().chain(pairing.second);
-                    orphans.extend(outputs.map(std::ptr::from_ref));
+                    orphans.add(pairing.orphans.into_iter().chain(pairing.second));
                 }
-                None => orphans.extend(message.outputs().map(std::ptr::from_ref)),
+                None => orphans.add(message.outputs()),
             }
         }
     }
-    let mut strays = Vec::new();
-    for (index, message) in reading.each() {
-        for (part, own) in message.parts.iter().enumerate() {
-            if let Content::Output(output) = &own.content
-                && orphans.contains(&std::ptr::from_ref::<Output>(output))
-            {
-                let (key, is_id) = key_of(output);
-                let waiting = if is_id { &mut by_id } else { &mut by_name };
-                strays.push(Stray {
-                    message: index,
-                    part,
-                    to: waiting.take(key, index),
-                });
-            }
+    let is_stray = |output: &Output| orphans.has(output);
+    let strays = strays(reading, is_stray, |output, index| {
+        if output.call_id.is_empty() {
+            by_name.take(&output.name, index)
+        } else {
+            by_id.take(&output.call_id, index)
         }
-    }
-    let behind = |to: usize| last_answer(messages.get(to)?, &orphans).map(|part| (to, part));
+    });
+    let behind = |to: usize| last_output(messages.get(to)?, &orphans).map(|part| (to, part));
     settle(reading, draft, &strays, behind, content_of);
 }
 
-/// The index of the last part that answers a call of the content before.
-fn last_answer(message: &Message, orphans: &HashSet<*const Output>) -> Option<usize> {
-    message.parts.iter().rposition(|part| match &part.content {
-        Content::Output(output) => !orphans.contains(&std::ptr::from_ref::<Output>(output)),
-        _ => false,
-    })
+fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
+    let output = |part: &Part, call: &Call| answer(reading, part, call);
+    moves::answer_calls(reading, draft, unanswered, output, content_of);
 }
 
-fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
-    for (index, message, next) in reading.pairs() {
-        if !has_calls(message) || message.role != Role::Assistant {
-            continue;
-        }
-        let unanswered: HashSet<*const Call> = pairing(from_ref(message), from_ref(next))
-            .unanswered
-            .into_iter()
-            .map(std::ptr::from_ref)
-            .collect();
-        let behind = last_answer(next, &HashSet::new());
-        if unanswered.is_empty() || behind.is_some() && next.opaque {
-            continue;
-        }
-        let mut answers = Vec::new();
-        for part in &message.parts {
-            if let Content::Call(call) = &part.content
-                && unanswered.contains(&std::ptr::from_ref::<Call>(call))
-            {
-                answers.push(answer(reading, part, call));
-                draft.did(index, ANSWERED);
-            }
-        }
-        match behind {
-            Some(part) => join(reading, draft, index + 1, part, &answers),
-            None => draft.add(index + 1, 0, content_of(&answers.join(","))),
-        }
-    }
+fn unanswered<'m>(message: &'m Message, next: &'m Message) -> Vec<&'m Call> {
+    let pairing = calls(message).then(|| pairing(from_ref(message), from_ref(next)));
+    pairing
+        .map(|pairing| pairing.unanswered)
+        .unwrap_or_default()
+}
+
+/// Whether the content after it has to answer a content.
+fn calls(message: &Message) -> bool {
+    message.role == Role::Assistant && message.has_calls()
 }
 
 /// A part that answers a call, spelled as the call is.
@@ -261,20 +213,8 @@ fn answer(reading: &Reading, part: &Part, call: &Call) -> String {
 
 fn part_calls_from_the_models_words(reading: &Reading, draft: &mut Draft<'_>) {
     for (index, before, message) in reading.pairs() {
-        let is_models = |own: &Message| own.role == Role::Assistant;
-        if has_calls(message)
-            && is_models(message)
-            && is_models(before)
-            && !takes_calls_behind(before)
-        {
-            draft.put_note_before(index + 1);
+        if calls(message) && before.role == Role::Assistant && !takes_calls_behind(before) {
+            draft.put_note_of(Role::User, index + 1);
         }
-    }
-}
-
-fn begin_with_the_user(reading: &Reading, draft: &mut Draft<'_>) {
-    let first = reading.messages.first();
-    if first.is_some_and(|first| first.role == Role::Assistant) {
-        draft.put_note_before(0);
     }
 }

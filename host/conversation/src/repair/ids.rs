@@ -51,14 +51,19 @@ impl Latest {
 /// earlier unit that has their id, in the same order.
 pub(crate) fn make_unique(reading: &Reading, draft: &mut Draft<'_>, id_place: IdPlace) {
     let copies = signed_copies(reading);
-    let mut matching = Matching::new(reading, id_place);
+    let mut matching = Matching {
+        reading,
+        id_place,
+        duplicates: Vec::new(),
+        latest: HashMap::new(),
+        second: BTreeMap::new(),
+    };
     let units = reading.units().enumerate();
     let messages =
         units.flat_map(|(unit, (_, own))| own.iter().map(move |message| (unit, message)));
     for (index, (unit, message)) in messages.enumerate() {
         if copies.contains(&index) {
-            draft.leave_out(index);
-            draft.did(index, "left out: a repeated signed message");
+            draft.leave_out(index, "left out: a repeated signed message");
         } else {
             matching.add(index, unit, message);
         }
@@ -82,16 +87,6 @@ struct Matching<'a> {
 }
 
 impl<'a> Matching<'a> {
-    fn new(reading: &'a Reading, id_place: IdPlace) -> Self {
-        Self {
-            reading,
-            id_place,
-            duplicates: Vec::new(),
-            latest: HashMap::new(),
-            second: BTreeMap::new(),
-        }
-    }
-
     /// Adds the next message, which belongs to this unit.
     fn add(&mut self, index: usize, unit: usize, message: &'a Message) {
         for part in &message.parts {
@@ -178,9 +173,7 @@ fn give_new_ids(reading: &Reading, draft: &mut Draft<'_>, duplicates: Vec<Duplic
             } else {
                 "an output got the new id of its call"
             };
-            draft.did(message, what);
-            let with = id.clone();
-            draft.edit(message, Replacement { place, with });
+            draft.change(message, Replacement::of(place, id.as_str()), what);
         }
     }
 }
@@ -202,6 +195,7 @@ fn signed_copies(reading: &Reading) -> HashSet<usize> {
 }
 
 /// The ids of a conversation.
+#[derive(Default)]
 struct Ids<'a> {
     taken: HashSet<&'a str>,
     made: HashSet<String>,
@@ -211,7 +205,8 @@ struct Ids<'a> {
 
 impl<'a> Ids<'a> {
     fn of(reading: &'a Reading) -> Self {
-        let mut taken: HashSet<&str> = HashSet::new();
+        let mut ids = Self::default();
+        let taken = &mut ids.taken;
         for message in &reading.messages {
             taken.extend(message.id());
             taken.extend(message.calls().map(|call| call.id.as_str()));
@@ -221,11 +216,7 @@ impl<'a> Ids<'a> {
                 Link::None | Link::Hosted | Link::Unknown => None,
             }));
         }
-        Self {
-            taken,
-            made: HashSet::new(),
-            uses: HashMap::new(),
-        }
+        ids
     }
 
     /// An id like `id` that nothing has.

@@ -1,9 +1,7 @@
 //! Changes of objects and lists that touch no other byte of them.
 
 use crate::formats::Replacement;
-use crate::json::{self, Members, Place};
-
-const SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
+use crate::json::{self, Members, Place, WHITE};
 
 /// Where the value of the first of `keys` lies that `object` has. `object` begins at `offset`
 /// of the document.
@@ -24,17 +22,14 @@ pub(super) fn without_member(object: &str, offset: usize, key: &str) -> Option<R
     let place = match at.checked_sub(1) {
         Some(before) => end(before)?..end(at)?,
         None => {
-            let start = object.len() - object.strip_prefix('{')?.trim_start_matches(SPACE).len();
-            let rest = object.get(end(at)?..)?.trim_start_matches(SPACE);
+            let start = object.len() - object.strip_prefix('{')?.trim_start_matches(WHITE).len();
+            let rest = object.get(end(at)?..)?.trim_start_matches(WHITE);
             // The next key; or the brace that closes an object without any other.
             let next = rest.strip_prefix(',').unwrap_or(rest);
-            start..object.len() - next.trim_start_matches(SPACE).len()
+            start..object.len() - next.trim_start_matches(WHITE).len()
         }
     };
-    Some(Replacement {
-        place: moved(place, offset),
-        with: String::new(),
-    })
+    Some(Replacement::of(moved(place, offset), ""))
 }
 
 /// How to give the object a member after all others.
@@ -44,12 +39,11 @@ pub(super) fn with_member(
     key: &str,
     value: &str,
 ) -> Option<Replacement> {
-    let inner = object.strip_suffix('}')?.trim_end_matches(SPACE);
+    let inner = object.strip_suffix('}')?.trim_end_matches(WHITE);
     let comma = if inner == "{" { "" } else { "," };
-    Some(Replacement {
-        place: moved(inner.len()..inner.len(), offset),
-        with: format!("{comma}{}:{value}", json::encode(key)),
-    })
+    let place = moved(inner.len()..inner.len(), offset);
+    let with = format!("{comma}{}:{value}", json::encode(key));
+    Some(Replacement { place, with })
 }
 
 /// How to take elements out of a list. `elements` are the places of all, with whether each one
@@ -68,10 +62,7 @@ pub(super) fn without_elements(elements: &[(Place, bool)]) -> Vec<Replacement> {
             (None, Some((next, _))) => place.start..next.start,
             (None, None) => place.clone(),
         };
-        removed.push(Replacement {
-            place,
-            with: String::new(),
-        });
+        removed.push(Replacement::of(place, ""));
     }
     removed
 }

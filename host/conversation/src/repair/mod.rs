@@ -33,19 +33,8 @@ use crate::model::read_error::ReadError;
 use crate::model::repair::Repairs;
 use crate::model::rule::Rule;
 
-/// A way to repair what breaks a rule.
-pub(crate) struct Fix {
-    pub(crate) rule: Rule,
-    pub(crate) run: fn(&Reading, &mut Draft<'_>),
-}
-
-/// A table of fixes, in the order in which they run.
-macro_rules! fixes {
-    ($($rule:ident => $run:path),* $(,)?) => {
-        &[$($crate::repair::Fix { rule: $crate::model::rule::Rule::$rule, run: $run }),*]
-    };
-}
-pub(crate) use fixes;
+/// A rule, and a way to repair what breaks it. A format lists them in the order in which they run.
+pub(crate) type Fix = (Rule, fn(&Reading, &mut Draft<'_>));
 
 /// What can be repaired where a rule of a format is broken, in the order in which it is.
 fn fixes_of(format: Format) -> &'static [Fix] {
@@ -106,7 +95,7 @@ impl Conversation {
             repairs.append(more);
         }
         let history = RepairHistory::of(self, reading.numbered(), repairs);
-        match self.read_repaired(reading.into_text(), history, deadline) {
+        match self.read_repaired(reading.document.read().to_string(), history, deadline) {
             Ok(repaired) => Some(repaired),
             Err(ReadError::OutOfTime) => None,
             Err(_) => Some(self.clone()),
@@ -123,12 +112,12 @@ fn run_fixes(
     let mut repairs = Repairs::default();
     for _ in 0..PASSES {
         let before = repairs.total();
-        for fix in fixes {
-            if !reading.breaks(fix.rule) {
+        for (rule, fix) in fixes {
+            if !reading.violations.names(*rule) {
                 continue;
             }
-            let mut draft = Draft::new(&reading, fix.rule);
-            (fix.run)(&reading, &mut draft);
+            let mut draft = Draft::new(&reading, *rule);
+            fix(&reading, &mut draft);
             let changed = draft.finish();
             // Of what ran out of time nobody knows how far it came.
             if deadline.is_over() {

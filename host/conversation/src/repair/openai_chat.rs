@@ -4,24 +4,25 @@ use std::collections::HashSet;
 
 use crate::formats::Replacement;
 use crate::json;
-use crate::model::message::{Call, Content, Message, Output, Part, Role};
-use crate::model::pairing::Pairing;
+use crate::model::message::{Call, Content, Message, Part, Role};
+use crate::model::pairing::{Among, Pairing};
+use crate::model::rule::Rule;
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
-use crate::repair::{Draft, Fix, Reading, fixes, ids, outputs, texts};
+use crate::repair::{Draft, Fix, Reading, ids, outputs, texts};
 
 use crate::formats::openai_chat::rules::{OLD, is_old, says_nothing};
 
-pub(super) const FIXES: &[Fix] = fixes![
-    Chat3 => give_content,
-    Chat4 => complete_calls,
-    All6 => leave_out_empty_texts,
-    All4 => make_ids_unique,
-    Chat1 => give_ids,
-    Chat1 => name_calls,
-    Chat1 => settle_outputs,
-    Chat5 => settle_old_outputs,
-    Chat2 => answer_calls,
-    Chat5 => answer_old_calls,
+pub(super) const FIXES: &[Fix] = &[
+    (Rule::Chat3, give_content),
+    (Rule::Chat4, complete_calls),
+    (Rule::All6, leave_out_empty_texts),
+    (Rule::All4, make_ids_unique),
+    (Rule::Chat1, give_ids),
+    (Rule::Chat1, name_calls),
+    (Rule::Chat1, settle_outputs),
+    (Rule::Chat5, settle_old_outputs),
+    (Rule::Chat2, answer_calls),
+    (Rule::Chat5, answer_old_calls),
 ];
 
 fn give_content(reading: &Reading, draft: &mut Draft<'_>) {
@@ -35,11 +36,9 @@ fn give_content(reading: &Reading, draft: &mut Draft<'_>) {
             }
             continue;
         }
-        if message.has_empty_calls
-            && let Some(edit) = reading.without_member(&message.place, "tool_calls")
-        {
-            draft.edit(index, edit);
-            draft.did(index, "an empty `tool_calls` was removed");
+        if message.has_empty_calls {
+            let edit = reading.without_member(&message.place, "tool_calls");
+            draft.change(index, edit, "an empty `tool_calls` was removed");
         }
         let needs_content = message.role != Role::Assistant || says_nothing(message);
         if message.content.is_some() || !needs_content || message.has_empty_calls {
@@ -55,21 +54,15 @@ fn give_output(reading: &Reading, draft: &mut Draft<'_>, index: usize) {
     let edits = content.map_or_else(Vec::new, |place| outputs::content_edits(reading, place));
     if edits.is_empty() {
         set_content(reading, draft, index);
-        return;
     }
-    for edit in edits {
-        draft.edit(index, edit);
-    }
-    draft.did(index, "the content of a tool message became text");
+    draft.change_all(index, edits, "the content of a tool message became text");
 }
 
 /// Gives a message an empty text for its content.
 fn set_content(reading: &Reading, draft: &mut Draft<'_>, index: usize) {
     let message = &reading.messages[index];
-    if let Some(edit) = reading.set_member(&message.place, "content", "\"\"") {
-        draft.edit(index, edit);
-        draft.did(index, "a message without content got an empty text");
-    }
+    let edit = reading.set_member(&message.place, "content", "\"\"");
+    draft.change(index, edit, "a message without content got an empty text");
 }
 
 /// Gives calls their type and arguments. Nobody but the model can name a function.
@@ -87,29 +80,19 @@ fn complete_calls(reading: &Reading, draft: &mut Draft<'_>) {
             // The older call is its own function, and has no type.
             let function = inner.clone().unwrap_or(part.place.clone());
             let is_custom = reading.member(&part.place, &["custom"]).is_some();
-            if call.arguments.is_none() {
-                let (key, nothing) = if is_custom {
-                    ("input", "\"\"")
-                } else {
-                    ("arguments", "\"{}\"")
-                };
-                if let Some(edit) = reading.set_member(&function, key, nothing) {
-                    draft.edit(index, edit);
-                    draft.did(index, "a call without arguments got empty ones");
-                }
-            }
-            let kind = if is_custom {
-                "\"custom\""
+            let (kind, key, nothing) = if is_custom {
+                (r#""custom""#, "input", r#""""#)
             } else {
-                "\"function\""
+                (r#""function""#, "arguments", r#""{}""#)
             };
+            if call.arguments.is_none() {
+                let edit = reading.set_member(&function, key, nothing);
+                draft.change(index, edit, "a call without arguments got empty ones");
+            }
             let has_type = reading.member(&part.place, &["type"]).is_some();
-            if inner.is_some()
-                && !has_type
-                && let Some(edit) = reading.set_member(&part.place, "type", kind)
-            {
-                draft.edit(index, edit);
-                draft.did(index, "a call got its `type`");
+            if inner.is_some() && !has_type {
+                let edit = reading.set_member(&part.place, "type", kind);
+                draft.change(index, edit, "a call got its `type`");
             }
         }
     }
@@ -126,8 +109,8 @@ fn make_arguments_texts(reading: &Reading, draft: &mut Draft<'_>) {
                 "null" => json::encode("{}"),
                 raw => json::encode(raw),
             };
-            draft.edit(index, Replacement { place, with });
-            draft.did(index, "the arguments of a call became a JSON text");
+            let what = "the arguments of a call became a JSON text";
+            draft.change(index, Replacement { place, with }, what);
         }
     }
 }
@@ -150,7 +133,7 @@ fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
 fn steps(reading: &Reading) -> impl Iterator<Item = (usize, usize, &Message, &[Message])> {
     reading.units().filter_map(|(start, unit)| {
         let (first, outputs) = unit.split_first()?;
-        let has_calls = first.role == Role::Assistant && first.calls().next().is_some();
+        let has_calls = first.role == Role::Assistant && first.has_calls();
         has_calls.then_some((start, start + unit.len(), first, outputs))
     })
 }
@@ -180,11 +163,8 @@ fn give_ids(reading: &Reading, draft: &mut Draft<'_>) {
         for (call, at) in waiting.into_iter().zip(nameless) {
             let index = start + 1 + at;
             let place = &outputs[at].place;
-            let id = json::encode(&call.id);
-            if let Some(edit) = reading.set_member(place, "tool_call_id", &id) {
-                draft.edit(index, edit);
-                draft.did(index, "an output got the id of the call before it");
-            }
+            let edit = reading.set_member(place, "tool_call_id", &json::encode(&call.id));
+            draft.change(index, edit, "an output got the id of the call before it");
         }
     }
 }
@@ -225,13 +205,12 @@ fn name_calls(reading: &Reading, draft: &mut Draft<'_>) {
             }
             if first.opaque {
                 let place = &reading.messages[index].place;
-                if let Some(edit) = reading.set_member(place, "tool_call_id", "\"\"") {
-                    draft.edit(index, edit);
-                    draft.did(index, "removed: the id of an output whose call has none");
-                }
-            } else if let Some(edit) = reading.set_member(&call.place, "id", &json::encode(id)) {
-                draft.edit(start, edit);
-                draft.did(start, "a call without an id got the id of its output");
+                let edit = reading.set_member(place, "tool_call_id", "\"\"");
+                let what = "removed: the id of an output whose call has none";
+                draft.change(index, edit, what);
+            } else {
+                let edit = reading.set_member(&call.place, "id", &json::encode(id));
+                draft.change(start, edit, "a call without an id got the id of its output");
             }
         }
     }
@@ -246,17 +225,12 @@ fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
     }
     for (start, unit) in reading.units() {
         let Some(first) = unit.first() else { continue };
-        if first.role != Role::Assistant && first.calls().next().is_some() {
+        if first.role != Role::Assistant && first.has_calls() {
             continue;
         }
-        let orphans: HashSet<*const Output> = Pairing::of(unit)
-            .orphans
-            .into_iter()
-            .map(std::ptr::from_ref)
-            .collect();
+        let orphans = Among::of(Pairing::of(unit).orphans);
         for (at, message) in unit.iter().enumerate() {
-            let mut outputs = message.outputs();
-            let strays = outputs.any(|output| orphans.contains(&std::ptr::from_ref(output)));
+            let strays = message.outputs().any(|output| orphans.has(output));
             if strays && !is_old(message) {
                 let id = message.outputs().next().map(|output| &*output.call_id);
                 settle(draft, &mut waiting, id.unwrap_or_default(), start + at);
@@ -273,14 +247,8 @@ fn unanswered(unit: &[Message]) -> impl Iterator<Item = &Call> {
 
 fn settle(draft: &mut Draft<'_>, waiting: &mut Waiting<'_>, key: &str, message: usize) {
     match waiting.take(key, message) {
-        Some(to) => {
-            draft.move_to(message, to);
-            draft.did(message, MOVED);
-        }
-        None => {
-            draft.leave_out(message);
-            draft.did(message, LEFT_OUT);
-        }
+        Some(to) => draft.move_to(message, to, MOVED),
+        None => draft.leave_out(message, LEFT_OUT),
     }
 }
 

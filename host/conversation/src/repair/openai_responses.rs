@@ -11,20 +11,21 @@ use crate::formats::openai_responses::units::{
 };
 use crate::json;
 use crate::model::message::{Content, Message, Role};
+use crate::model::rule::Rule;
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
-use crate::repair::{Draft, Fix, Reading, fixes, ids, outputs, texts};
+use crate::repair::{Draft, Fix, Reading, ids, outputs, texts};
 
-pub(super) const FIXES: &[Fix] = fixes![
-    Resp8 => use_item_ids_once,
-    Resp5 => give_a_summary,
-    Resp9 => complete_items,
-    Resp9 => give_ids,
-    All6 => leave_out_empty_texts,
-    All4 => make_ids_unique,
-    Resp1 => settle_kinds,
-    Resp1 => settle_outputs,
-    Resp2 => answer_calls,
-    Resp3 => settle_reasoning,
+pub(super) const FIXES: &[Fix] = &[
+    (Rule::Resp8, use_item_ids_once),
+    (Rule::Resp5, give_a_summary),
+    (Rule::Resp9, complete_items),
+    (Rule::Resp9, give_ids),
+    (Rule::All6, leave_out_empty_texts),
+    (Rule::All4, make_ids_unique),
+    (Rule::Resp1, settle_kinds),
+    (Rule::Resp1, settle_outputs),
+    (Rule::Resp2, answer_calls),
+    (Rule::Resp3, settle_reasoning),
 ];
 
 /// The type of an item, as the format names it; empty for a message that names none.
@@ -51,13 +52,11 @@ fn use_item_ids_once(reading: &Reading, draft: &mut Draft<'_>) {
             continue;
         }
         if !is_new {
-            draft.leave_out(index);
-            draft.did(index, "left out: a repeated item");
-        } else if may_lose_id(reading, message)
-            && let Some(edit) = reading.without_member(&message.place, "id")
-        {
-            draft.edit(index, edit);
-            draft.did(index, "removed: the `id` of an item that another item has");
+            draft.leave_out(index, "left out: a repeated item");
+        } else if may_lose_id(reading, message) {
+            let edit = reading.without_member(&message.place, "id");
+            let what = "removed: the `id` of an item that another item has";
+            draft.change(index, edit, what);
         }
     }
 }
@@ -80,17 +79,11 @@ fn give_a_summary(reading: &Reading, draft: &mut Draft<'_>) {
     let reasoning = |(_, message): &(usize, &Message)| is_reasoning_item(message);
     for (index, message) in reading.each().filter(reasoning) {
         let edit = match reading.member(&message.place, &["summary"]) {
-            Some(place) if reading.raw(&place) == "null" => Some(Replacement {
-                place,
-                with: "[]".to_owned(),
-            }),
+            Some(place) if reading.raw(&place) == "null" => Some(Replacement::of(place, "[]")),
             Some(_) => None,
             None => reading.with_member(&message.place, "summary", "[]"),
         };
-        if let Some(edit) = edit {
-            draft.edit(index, edit);
-            draft.did(index, "reasoning got an empty `summary`");
-        }
+        draft.change(index, edit, "reasoning got an empty `summary`");
     }
 }
 
@@ -114,8 +107,7 @@ fn complete_items(reading: &Reading, draft: &mut Draft<'_>) {
             && let Some(list) = old.as_ref().filter(|list| json::is_list(reading.raw(list)))
         {
             for edit in outputs::content_edits(reading, list) {
-                draft.edit(index, edit);
-                draft.did(index, "a bare text in an output became a part");
+                draft.change(index, edit, "a bare text in an output became a part");
             }
             continue;
         }
@@ -124,17 +116,13 @@ fn complete_items(reading: &Reading, draft: &mut Draft<'_>) {
             Some(raw) if json::is_text(raw) => continue,
             Some(raw) => json::encode(raw),
         };
-        if let Some(edit) = reading.set_member(&message.place, key, &with) {
-            draft.edit(index, edit);
-            draft.did(
-                index,
-                if key == "output" {
-                    "an output became a text"
-                } else {
-                    "the arguments of a call became a text"
-                },
-            );
-        }
+        let what = if key == "output" {
+            "an output became a text"
+        } else {
+            "the arguments of a call became a text"
+        };
+        let edit = reading.set_member(&message.place, key, &with);
+        draft.change(index, edit, what);
     }
 }
 
@@ -147,7 +135,7 @@ fn give_ids(reading: &Reading, draft: &mut Draft<'_>) {
     let answers = Answers::of(&reading.messages);
     for (at, unit) in reading.units() {
         let waits = |(index, message): (usize, &Message)| {
-            message.calls().next().is_some() && !answers.is_answered(index)
+            message.has_calls() && !answers.is_answered(index)
         };
         if (at..).zip(unit).any(waits) {
             continue;
@@ -160,13 +148,10 @@ fn give_ids(reading: &Reading, draft: &mut Draft<'_>) {
             let Some(call) = calls.find(|call| !call.id.is_empty()) else {
                 continue;
             };
-            let id = json::encode(&call.id);
-            if is_nameless(message)
-                && !message.opaque
-                && let Some(edit) = reading.set_member(&message.place, "call_id", &id)
-            {
-                draft.edit(index, edit);
-                draft.did(index, "an output got the id of the call before it");
+            if is_nameless(message) && !message.opaque {
+                let id = json::encode(&call.id);
+                let edit = reading.set_member(&message.place, "call_id", &id);
+                draft.change(index, edit, "an output got the id of the call before it");
             }
         }
     }
@@ -187,12 +172,10 @@ fn settle_kinds(reading: &Reading, draft: &mut Draft<'_>) {
         };
         let old = reading.member(&message.place, &["type"]);
         if let Some(place) = old.filter(|_| !kind.is_empty() && !message.opaque) {
-            let with = kind.to_owned();
-            draft.edit(index, Replacement { place, with });
-            draft.did(index, "an output got the type of its call");
+            let edit = Replacement::of(place, kind);
+            draft.change(index, edit, "an output got the type of its call");
         } else {
-            draft.leave_out(index);
-            draft.did(index, "left out: an output of another kind than its call");
+            draft.leave_out(index, "left out: an output of another kind than its call");
         }
     }
 }
@@ -231,14 +214,8 @@ fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
     let behind = behind_each(&reading.messages);
     for (index, id) in strays {
         match waiting.take(id, index) {
-            Some(call) => {
-                draft.move_to(index, behind[call]);
-                draft.did(index, MOVED);
-            }
-            None => {
-                draft.leave_out(index);
-                draft.did(index, LEFT_OUT);
-            }
+            Some(call) => draft.move_to(index, behind[call], MOVED),
+            None => draft.leave_out(index, LEFT_OUT),
         }
     }
 }
@@ -255,7 +232,7 @@ fn behind_each(messages: &[Message]) -> Vec<usize> {
         if message.outputs().all(|output| output.kind == item::PROGRAM) {
             outputs = index;
         }
-        if message.calls().next().is_none() {
+        if !message.has_calls() {
             calls = outputs;
         }
     }
@@ -321,12 +298,9 @@ fn leave_out_calls(draft: &mut Draft<'_>, at: usize, unit: &[Message], lost: Vec
     } else {
         return;
     };
+    let what = "left out: a call without an output, or an item that depends on it";
     for index in going {
-        draft.leave_out(index);
-        draft.did(
-            index,
-            "left out: a call without an output, or an item that depends on it",
-        );
+        draft.leave_out(index, what);
     }
 }
 
@@ -353,8 +327,7 @@ fn settle_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
             } else if let Some(product) = product {
                 moved.push((index, product));
             } else {
-                draft.leave_out(index);
-                draft.did(index, "left out: reasoning without an item after it");
+                draft.leave_out(index, "left out: reasoning without an item after it");
             }
             continue;
         }
@@ -367,11 +340,8 @@ fn settle_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
         }
         is_over = !has_product && (is_over || is_of_others(message));
     }
+    let what = "reasoning was moved before the item that it produced";
     for (index, product) in moved.into_iter().rev() {
-        draft.move_to(index, product);
-        draft.did(
-            index,
-            "reasoning was moved before the item that it produced",
-        );
+        draft.move_to(index, product, what);
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::conversation::Conversation;
 use crate::deadline::Deadline;
+use crate::formats::rules::units;
 use crate::formats::{Body, Frame, Replacement, View, ViolationCounts, WireFormat, violations};
 use crate::json::Place;
 use crate::marks::{self, By, Purpose, SecretKey, Site};
@@ -12,7 +13,6 @@ use crate::model::envelope::Envelope;
 use crate::model::format::Format;
 use crate::model::message::{Message, Part, Role};
 use crate::model::read_error::ReadError;
-use crate::model::rule::Rule;
 
 /// After how many messages the deadline is looked at again.
 const MESSAGES: usize = 64;
@@ -28,8 +28,8 @@ pub(crate) struct Reading {
     numbers: Vec<usize>,
     format: Format,
     key: SecretKey,
-    frame: Frame,
-    violations: ViolationCounts,
+    pub(super) frame: Frame,
+    pub(super) violations: ViolationCounts,
     /// When the repair has to end.
     deadline: Deadline,
 }
@@ -77,18 +77,15 @@ impl Reading {
         let units = wire.unit_lengths(&messages);
         let bytes = document.len();
         let document = Document::new(document);
-        let violations = violations(
-            wire.checks(),
-            &View {
-                document: &document,
-                messages: &messages,
-                units: &units,
-                envelope: &envelope,
-                limits: wire.limits(),
-                bytes,
-            },
-        )
-        .counts;
+        let view = View {
+            document: &document,
+            messages: &messages,
+            units: &units,
+            envelope: &envelope,
+            limits: format.limits(),
+            bytes,
+        };
+        let violations = violations(format, &view).counts;
         Ok(Self {
             document,
             messages,
@@ -101,18 +98,6 @@ impl Reading {
             violations,
             deadline: deadline.clone(),
         })
-    }
-
-    pub(super) fn breaks(&self, rule: Rule) -> bool {
-        self.violations.names(rule)
-    }
-
-    pub(super) fn into_text(self) -> String {
-        self.document.read().to_string()
-    }
-
-    pub(super) fn frame(&self) -> &Frame {
-        &self.frame
     }
 
     pub(crate) fn wire(&self) -> &'static dyn WireFormat {
@@ -150,17 +135,12 @@ impl Reading {
 
     /// The units, each with the index of its first message, as long as there is time.
     pub(crate) fn units(&self) -> impl Iterator<Item = (usize, &[Message])> {
-        let units = self.units.iter().scan(0, |at, length| {
-            let start = *at;
-            *at += length;
-            Some((start, self.messages.get(start..*at).unwrap_or_default()))
-        });
-        units.take_while(move |_| !self.is_late())
+        units(&self.messages, &self.units).take_while(move |_| !self.is_late())
     }
 
     /// The bytes at a place.
     pub(crate) fn raw(&self, place: &Place) -> &str {
-        self.document.get(place.clone()).unwrap_or_default()
+        self.document.at(place)
     }
 
     /// The bytes of a message.
@@ -193,10 +173,7 @@ impl Reading {
     /// How to give an object's member a value, whether it is there or not.
     pub(crate) fn set_member(&self, object: &Place, key: &str, value: &str) -> Option<Replacement> {
         match self.member(object, &[key]) {
-            Some(place) => Some(Replacement {
-                place,
-                with: value.to_owned(),
-            }),
+            Some(place) => Some(Replacement::of(place, value)),
             None => self.with_member(object, key, value),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Draft, Reading};
 use crate::formats::Replacement;
-use crate::model::message::{Content, Message};
+use crate::model::message::Message;
 
 /// What is said of an empty text that went.
 pub(crate) const PART: &str = "left out: an empty text part";
@@ -47,11 +47,10 @@ pub(crate) fn leave_out(
         let parts = empty_parts(message);
         if parts.len() == message.parts.len() {
             if speakers.may_go(message) {
-                draft.leave_out(index);
-                draft.did(index, MESSAGE);
+                draft.leave_out(index, MESSAGE);
             }
-        } else if !parts.is_empty() && !message.opaque && draft.cut_parts(index, &parts) {
-            draft.did(index, PART);
+        } else if !parts.is_empty() && !message.opaque {
+            draft.cut_parts(index, &parts, PART);
         }
     }
 }
@@ -74,27 +73,22 @@ pub(crate) fn leave_out_of_lists(
         let elements = reading.elements(message);
         let empty: Vec<usize> = elements
             .clone()
-            .filter(|(_, part)| matches!(&part.content, Content::Text(place) if place.len() == 2))
+            .filter(|(_, part)| part.is_empty_text())
             .map(|(at, _)| at)
             .collect();
         if empty.is_empty() && !message.parts.is_empty() {
             continue;
         }
         if empty.len() < elements.count() {
-            if draft.cut_parts(index, &empty) {
-                draft.did(index, PART);
-            }
+            draft.cut_parts(index, &empty, PART);
         } else if empty.len() == message.parts.len()
             && !has_to_stay(index)
             && speakers.may_go(message)
         {
-            draft.leave_out(index);
-            draft.did(index, MESSAGE);
+            draft.leave_out(index, MESSAGE);
         } else {
-            let with = "\"\"".to_owned();
-            let place = content;
-            draft.edit(index, Replacement { place, with });
-            draft.did(index, "a list of empty texts became an empty text");
+            let what = "a list of empty texts became an empty text";
+            draft.change(index, Replacement::of(content, "\"\""), what);
         }
     }
 }

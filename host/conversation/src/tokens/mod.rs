@@ -261,7 +261,7 @@ impl Tokenizer {
 
     /// Tokens of a message, from memory where it was counted before.
     pub(crate) fn count_message(&self, document: &Document, message: &Message) -> Counts {
-        let raw = document.get(message.place.clone()).unwrap_or_default();
+        let raw = document.at(&message.place);
         let counts = self.cache.get_or_insert(raw, || Counts {
             parts: message
                 .parts

@@ -128,10 +128,8 @@ fn sampled(run: &str, exactly: &impl Fn(&str) -> u64) -> u64 {
     let step = (run.len() - SAMPLE) / (SAMPLES - 1);
     let tokens: u64 = (0..SAMPLES)
         .map(|sample| {
-            exactly(
-                run.get(sample * step..sample * step + SAMPLE)
-                    .unwrap_or_default(),
-            )
+            let start = sample * step;
+            exactly(run.get(start..start + SAMPLE).unwrap_or_default())
         })
         .sum();
     tokens * run.len() as u64 / (SAMPLES * SAMPLE) as u64

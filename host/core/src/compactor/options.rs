@@ -134,7 +134,8 @@ impl CompactorOptions {
     /// # Errors
     /// Returns the first invalid option, with what is allowed.
     pub fn check(&self) -> Result<(), OptionError> {
-        let wrong = |field, allowed| Err(OptionError { field, allowed });
+        const ONE: &str = "must be at least 1";
+        const SHARE: &str = "must be more than 0 and at most 1";
         let is_share = |share: f64| share > 0.0 && share <= 1.0;
         let Triggers {
             share,
@@ -144,49 +145,45 @@ impl CompactorOptions {
             turns,
             bytes,
         } = self.triggers;
-        if share.is_some_and(|share| !is_share(share)) {
-            return wrong("triggers.share", "must be more than 0 and at most 1");
-        }
-        if tokens == Some(0) {
-            return wrong("triggers.tokens", "must be at least 1");
-        }
-        if messages == Some(0) {
-            return wrong("triggers.messages", "must be at least 1");
-        }
-        if turns == Some(0) {
-            return wrong("triggers.turns", "must be at least 1");
-        }
-        if bytes == Some(0) {
-            return wrong("triggers.bytes", "must be at least 1");
-        }
-        if self.context_window == Some(0) {
-            return wrong(
+        let window = self.context_window;
+        let rules = [
+            ("triggers.share", share.is_none_or(is_share), SHARE),
+            ("triggers.tokens", tokens != Some(0), ONE),
+            ("triggers.messages", messages != Some(0), ONE),
+            ("triggers.turns", turns != Some(0), ONE),
+            ("triggers.bytes", bytes != Some(0), ONE),
+            (
                 "context-window",
+                window != Some(0),
                 "must be at least 1, or absent if it is not known",
-            );
-        }
-        if reserve.is_some() && self.context_window.is_none() {
-            return wrong(
+            ),
+            (
                 "triggers.reserve",
+                reserve.is_none() || window.is_some(),
                 "needs `context-window`, which is missing; set it",
-            );
+            ),
+            (
+                "triggers.reserve",
+                reserve.is_none() || reserve < window,
+                "must be less than `context-window`",
+            ),
+            (
+                "target-share",
+                self.target_share > 0.0 && self.target_share <= 0.9,
+                "must be more than 0 and at most 0.9",
+            ),
+            ("target-tokens", self.target_tokens != Some(0), ONE),
+            (
+                "undeclared-timeout-ms",
+                self.undeclared_timeout_ms != Some(0),
+                ONE,
+            ),
+            ("early", self.early.is_none_or(is_share), SHARE),
+        ];
+        match rules.into_iter().find(|(_, is_obeyed, _)| !is_obeyed) {
+            None => Ok(()),
+            Some((field, _, allowed)) => Err(OptionError { field, allowed }),
         }
-        if reserve >= self.context_window && reserve.is_some() {
-            return wrong("triggers.reserve", "must be less than `context-window`");
-        }
-        if !(self.target_share > 0.0 && self.target_share <= 0.9) {
-            return wrong("target-share", "must be more than 0 and at most 0.9");
-        }
-        if self.target_tokens == Some(0) {
-            return wrong("target-tokens", "must be at least 1");
-        }
-        if self.undeclared_timeout_ms == Some(0) {
-            return wrong("undeclared-timeout-ms", "must be at least 1");
-        }
-        if self.early.is_some_and(|early| !is_share(early)) {
-            return wrong("early", "must be more than 0 and at most 1");
-        }
-        Ok(())
     }
 
     /// Checks that a trigger can be reached if one is set: a share of an unknown window never is.

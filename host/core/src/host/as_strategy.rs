@@ -14,7 +14,7 @@ use crate::host::Host;
 use crate::receipt::{AttemptResult, Outcome, Unchanged};
 use crate::remote::AnswerError;
 use crate::remote::{CONTRACT, Operation, wire};
-use crate::report::Introspection;
+use crate::report::{Decision, Introspection};
 use crate::request::{Budget, Pins, Request};
 use crate::strategy::{ConfigError, IntrospectError, Strategy};
 use crate::unseen;
@@ -35,19 +35,16 @@ pub(crate) async fn answer(
         Operation::ShouldCompact => {
             let ask = read::<wire::StrategyRequest<'_>>(request)?;
             let (conversation, wanted) = conversation_and_request(host, &ask, deadline)?;
-            let answer = match chain_for(host, &ask, chain).await {
-                // The other host can decide as well as this one.
-                Err(_) => crate::report::Decision::HostDecides,
-                Ok(chain) => match chain.first() {
-                    Some(first) => {
-                        host.should_compact(&conversation, first, &wanted)
-                            .await
-                            .decision
-                    }
-                    None => crate::report::Decision::HostDecides,
-                },
+            // The other host can decide as well as this one.
+            let chain = chain_for(host, &ask, chain).await.unwrap_or_default();
+            let decision = match chain.first() {
+                Some(first) => {
+                    let answer = host.should_compact(&conversation, first, &wanted);
+                    answer.await.decision
+                }
+                None => Decision::HostDecides,
             };
-            to_json(&wire::Decision::from(answer))
+            to_json(&wire::Decision::from(decision))
         }
         Operation::Compact => {
             let ask = read::<wire::StrategyRequest<'_>>(request)?;

@@ -43,19 +43,22 @@ enum ArchiveChoice {
 }
 
 impl HostBuilder {
-    /// Sets the limits of the engine. Default: [`EngineLimits::default`].
-    #[must_use]
-    pub fn limits(mut self, limits: EngineLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Sets the process in which components are compiled. Default: [`Compiler::InProcess`]. A program that
-    /// loads untrusted components should use a child process, since a component can attack its compiler.
-    #[must_use]
-    pub fn compiler(mut self, compiler: Compiler) -> Self {
-        self.compiler = Some(compiler);
-        self
+    builder_setters! {
+        /// Sets the limits of the engine. Default: [`EngineLimits::default`].
+        limits: EngineLimits;
+        /// Sets the process in which components are compiled. Default: [`Compiler::InProcess`]. A program that
+        /// loads untrusted components should use a child process, since a component can attack its compiler.
+        compiler: Option<Compiler>;
+        /// Sets the key that seals the marks of summaries, for programs that share a key. Default: the key in the
+        /// state folder.
+        key: Option<SecretKey>;
+        /// Sets the wire format of all documents. Default: detected for each document.
+        format: Option<Format>;
+        /// Sets the tokenizer. Default: the vocabulary of the model that the document names.
+        tokenizer: Option<Tokenizer>;
+        /// Grants a model to the host's own `native:summarize`. Every chain then ends with `native:summarize`,
+        /// `native:digest` and `native:truncate`. Other strategies get a model by [`Strategy::with_model`](crate::Strategy::with_model).
+        model: Option<ModelGrant>;
     }
 
     /// Sets the state folder, which is created if it does not exist. It holds the key that seals the marks of
@@ -70,14 +73,6 @@ impl HostBuilder {
         self
     }
 
-    /// Sets the key that seals the marks of summaries, for programs that share a key. Default: the key in the
-    /// state folder.
-    #[must_use]
-    pub fn key(mut self, key: SecretKey) -> Self {
-        self.key = Some(key);
-        self
-    }
-
     /// Sets the archive of removed content. Default: the folder `archive` in the state folder.
     #[must_use]
     pub fn archive(mut self, archive: Archive) -> Self {
@@ -89,28 +84,6 @@ impl HostBuilder {
     #[must_use]
     pub fn without_archive(mut self) -> Self {
         self.archive = ArchiveChoice::None;
-        self
-    }
-
-    /// Sets the wire format of all documents. Default: detected for each document.
-    #[must_use]
-    pub fn format(mut self, format: Format) -> Self {
-        self.format = Some(format);
-        self
-    }
-
-    /// Sets the tokenizer. Default: the vocabulary of the model that the document names.
-    #[must_use]
-    pub fn tokenizer(mut self, tokenizer: Tokenizer) -> Self {
-        self.tokenizer = Some(tokenizer);
-        self
-    }
-
-    /// Grants a model to the host's own `native:summarize`. Every chain then ends with `native:summarize`,
-    /// `native:digest` and `native:truncate`. Other strategies get a model by [`Strategy::with_model`](crate::Strategy::with_model).
-    #[must_use]
-    pub fn model(mut self, grant: ModelGrant) -> Self {
-        self.model = Some(grant);
         self
     }
 

@@ -6,7 +6,6 @@ mod chain;
 mod config;
 #[cfg(feature = "config-schemas")]
 mod schema;
-mod listed;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -21,9 +20,9 @@ use crate::bounded::bounded;
 use crate::compaction::Compaction;
 use crate::error::HostError;
 use crate::gate::Gate;
-use crate::limits::EngineLimits;
+use crate::limits::{EngineLimits, Limits};
 use crate::model::ModelGrant;
-use crate::project::{ListedError, Project};
+use crate::project::{ListedError, Permit, Project};
 use crate::quarantine::{Asked, Quarantine};
 use crate::receipt::{Attempt, AttemptResult};
 use crate::remote::{AnswerError, Operation};
@@ -32,7 +31,7 @@ use crate::request::Request;
 use crate::runner::CallFailure;
 use crate::sandbox::{Compiler, LoadError, Sandbox};
 use crate::situation::Situation;
-use crate::strategy::{ConfigError, IntrospectError, ShouldCompact, Strategy};
+use crate::strategy::{ConfigError, IntrospectError, Permission, ShouldCompact, Strategy};
 use crate::trigger;
 
 /// Reads conversations, loads strategies and runs compactions.
@@ -160,7 +159,35 @@ impl Host {
         project: &Project,
         name: &str,
     ) -> Result<Strategy, ListedError> {
-        listed::load_listed(self, project, name).await
+        let listed = project.strategy(name).ok_or_else(|| ListedError::Unknown {
+            name: name.into(),
+            file: project.file().into(),
+        })?;
+        let wasm = listed.read(project, self.limits.component_bytes)?;
+        let strategy = self.load(name, &wasm).await;
+        let strategy = strategy.map_err(|source| ListedError::Load {
+            name: name.into(),
+            source: Box::new(source),
+        })?;
+        let component = strategy.component();
+        let uses_wasi =
+            component.is_some_and(|component| component.permissions.contains(&Permission::Wasi));
+        if uses_wasi && project.policy().wasi == Permit::Refuse {
+            return Err(ListedError::WasiRefused {
+                name: name.into(),
+                file: project.file().into(),
+            });
+        }
+        let strategy = strategy.with_limits(listed.limits(Limits::default()));
+        let Some(config) = listed.config() else {
+            return Ok(strategy);
+        };
+        let configured = self.configure(strategy, config).await;
+        configured.map_err(|source| ListedError::Config {
+            name: name.into(),
+            file: project.file().into(),
+            source: Box::new(source),
+        })
     }
 
     /// Returns the strategy with a config, a JSON object as text. The config is checked against the schema
@@ -208,12 +235,11 @@ impl Host {
         config: Option<&str>,
     ) -> Result<Introspection, IntrospectError> {
         let runner = strategy.runner();
-        let Some(asked) = runner.introspect(config, *strategy.limits()) else {
-            return Err(IntrospectError::Native {
-                strategy: strategy.name().to_owned(),
-            });
-        };
-        asked.await.map_err(|failure| match failure {
+        let said = runner.introspect(config, *strategy.limits()).await;
+        let said = said.ok_or_else(|| IntrospectError::Native {
+            strategy: strategy.name().to_owned(),
+        })?;
+        said.map_err(|failure| match failure {
             CallFailure::Fault(fault) => IntrospectError::Fault(fault),
             CallFailure::Declared(_, words) => IntrospectError::Declared {
                 free_text: bounded(&words, 500),
@@ -330,10 +356,6 @@ impl Host {
         self.quarantine
             .record_call(&asked, failure, call.has_started);
         attempt.record_decision(call.result, request.free_text_in_receipt)
-    }
-
-    pub(crate) const fn limits(&self) -> &EngineLimits {
-        &self.limits
     }
 
     /// Ends the quarantine of all strategies.

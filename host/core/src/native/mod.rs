@@ -19,11 +19,12 @@ mod truncate;
 use std::sync::Arc;
 use std::time::Instant;
 
+use async_trait::async_trait;
 use baler_strategy_core as strategies;
 
 use crate::fault::DeclaredFailure;
 use crate::report::{Answer, Report};
-use crate::runner::{Call, CallFailure, Runner, Running, Terms};
+use crate::runner::{Call, CallFailure, Runner, Terms};
 use crate::situation::Situation;
 
 /// The types of the contract as the SDK generates them.
@@ -44,20 +45,14 @@ pub(crate) struct Truncate;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Summarize;
 
+#[async_trait]
 impl Runner for Digest {
     fn writes_digests(&self) -> bool {
         true
     }
 
-    fn compact<'a>(
-        &'a self,
-        terms: Terms<'a>,
-        situation: &'a Arc<Situation>,
-    ) -> Running<'a, Call<Report>> {
-        Box::pin(async move {
-            let start = Instant::now();
-            Call::of(start, Ok(digest(situation, terms.name)))
-        })
+    async fn compact(&self, terms: Terms<'_>, situation: &Arc<Situation>) -> Call<Report> {
+        Call::of(Instant::now(), Ok(digest(situation, terms.name)))
     }
 }
 
@@ -69,47 +64,35 @@ fn digest(situation: &Situation, name: &str) -> Report {
         .unwrap_or_else(|| truncate::truncate(situation))
 }
 
+#[async_trait]
 impl Runner for Truncate {
-    fn compact<'a>(
-        &'a self,
-        _terms: Terms<'a>,
-        situation: &'a Arc<Situation>,
-    ) -> Running<'a, Call<Report>> {
-        Box::pin(async move {
-            let start = Instant::now();
-            Call::of(start, Ok(truncate::truncate(situation)))
-        })
+    async fn compact(&self, _: Terms<'_>, situation: &Arc<Situation>) -> Call<Report> {
+        Call::of(Instant::now(), Ok(truncate::truncate(situation)))
     }
 }
 
+#[async_trait]
 impl Runner for Summarize {
     fn wants_model(&self) -> bool {
         true
     }
 
-    fn compact<'a>(
-        &'a self,
-        terms: Terms<'a>,
-        situation: &'a Arc<Situation>,
-    ) -> Running<'a, Call<Report>> {
-        Box::pin(async move {
-            let start = Instant::now();
-            let result = match terms.model {
-                None => Err(CallFailure::Declared(
-                    DeclaredFailure::Model,
-                    "no model was granted to this strategy".to_owned(),
-                )),
-                Some(grant) => {
-                    let deadline =
-                        baler_conversation::Deadline::moment_after(terms.limits.model_time);
-                    let (lent, name) = (situation.clone(), terms.name.to_owned());
-                    model::asking(situation, grant, deadline, move |model| {
-                        guest::compact::<strategies::Summarize>(&lent, &name, Some(model))
-                    })
-                    .await
-                }
-            };
-            Call::of(start, result)
-        })
+    async fn compact(&self, terms: Terms<'_>, situation: &Arc<Situation>) -> Call<Report> {
+        let start = Instant::now();
+        let result = match terms.model {
+            None => Err(CallFailure::Declared(
+                DeclaredFailure::Model,
+                "no model was granted to this strategy".to_owned(),
+            )),
+            Some(grant) => {
+                let deadline = baler_conversation::Deadline::moment_after(terms.limits.model_time);
+                let (lent, name) = (situation.clone(), terms.name.to_owned());
+                model::asking(situation, grant, deadline, move |model| {
+                    guest::compact::<strategies::Summarize>(&lent, &name, Some(model))
+                })
+                .await
+            }
+        };
+        Call::of(start, result)
     }
 }

@@ -13,7 +13,7 @@ use super::{
     Author, Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span,
 };
 use crate::fault::{Fault, PlanFault, PlanRule, Quantity};
-use crate::limits::PlanLimits;
+use crate::limits::Limits;
 use crate::situation::Situation;
 
 /// A plan that obeys every rule of the contract. Only [`check`] makes one.
@@ -59,7 +59,7 @@ pub(crate) fn check(
     plan: Plan,
     author: Author<'_>,
     situation: &Situation,
-    limits: PlanLimits,
+    limits: &Limits,
 ) -> Result<CheckedPlan, Fault> {
     check_limits(&plan, limits)?;
     Checker {
@@ -75,7 +75,7 @@ pub(crate) fn check(
     .map_err(Fault::InvalidPlan)
 }
 
-fn check_limits(plan: &Plan, limits: PlanLimits) -> Result<(), Fault> {
+fn check_limits(plan: &Plan, limits: &Limits) -> Result<(), Fault> {
     let (mut edits, mut runs) = (0, 0);
     let mut bytes = 0usize;
     for piece in &plan.pieces {

@@ -149,17 +149,7 @@ impl TryFrom<u64> for Milliseconds {
 /// The name of a strategy.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
-pub(super) struct Name(String);
-
-impl Name {
-    pub(super) fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    pub(super) fn into_inner(self) -> String {
-        self.0
-    }
-}
+pub(super) struct Name(pub(super) String);
 
 impl TryFrom<String> for Name {
     type Error = String;
@@ -182,13 +172,7 @@ impl TryFrom<String> for Name {
 /// The hash of a file.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "String")]
-pub(super) struct Digest(ContentHash);
-
-impl Digest {
-    pub(super) const fn hash(self) -> ContentHash {
-        self.0
-    }
-}
+pub(super) struct Digest(pub(super) ContentHash);
 
 impl TryFrom<String> for Digest {
     type Error = String;
@@ -206,13 +190,7 @@ impl TryFrom<String> for Digest {
 /// A config, as JSON text for the strategy.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "toml::Table")]
-pub(super) struct Config(String);
-
-impl Config {
-    pub(super) fn as_json(&self) -> &str {
-        &self.0
-    }
-}
+pub(super) struct Config(pub(super) String);
 
 impl TryFrom<toml::Table> for Config {
     type Error = String;

@@ -191,10 +191,8 @@ impl Project {
         let (document, settings) = trust::reviewed(document, trust);
         let folder = file.parent().unwrap_or(Path::new(""));
         let strategies = document.strategies.into_iter();
-        let strategies = strategies.map(|(name, entry)| {
-            let name = name.into_inner();
-            (name.clone(), Listed::new(name, entry, folder, trust))
-        });
+        let strategies = strategies
+            .map(|(name, entry)| (name.0.clone(), Listed::new(name.0, entry, folder, trust)));
         let policy = document.policy;
         Ok(Self {
             file: file.to_owned(),
@@ -348,9 +346,9 @@ impl Listed {
             name,
             trust,
             path: folder.join(entry.source.path),
-            digest: entry.digest.map(document::Digest::hash),
+            digest: entry.digest.map(|digest| digest.0),
             grants: entry.grant,
-            config: entry.config.map(|config| config.as_json().to_owned()),
+            config: entry.config.map(|config| config.0),
             limits: entry.limits,
         }
     }

@@ -55,7 +55,7 @@ pub(super) fn reviewed(list: Document, trust: Trust) -> (Document, Vec<Setting>)
     };
     let Document { strategies, policy } = list;
     let strategies = strategies.into_iter().map(|(name, entry)| {
-        review.strategy = Some(name.as_str().into());
+        review.strategy = Some(name.0.as_str().into());
         (name, review.entry(entry))
     });
     let strategies = strategies.collect();
@@ -83,7 +83,7 @@ impl Review {
         // A file runs in the sandbox, and only where the user names it. A source of another kind needs a decision.
         let Source { path } = source;
         if let Some(config) = &config {
-            self.note("config", config.as_json().to_owned(), true);
+            self.note("config", config.0.clone(), true);
         }
         Entry {
             source: Source { path },

@@ -1,10 +1,10 @@
 //! A remote strategy: asks it, and converts its answers.
 
 use std::fmt;
-use std::future::ready;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use tokio::sync::Mutex;
@@ -22,7 +22,7 @@ use crate::fault::{DeclaredFailure, Fault, Quantity, RemoteProblem};
 use crate::limits::Limits;
 use crate::plan::{is_excerptable, is_removable, is_rewritable};
 use crate::report::{Decision, Introspection, Report};
-use crate::runner::{Call, CallFailure, Runner, Running, Terms};
+use crate::runner::{Call, CallFailure, Runner, Terms};
 use crate::situation::Situation;
 use crate::strategy_name::StrategyName;
 
@@ -179,6 +179,7 @@ impl Connected {
     }
 }
 
+#[async_trait]
 impl Runner for Connected {
     fn fault_key(&self) -> Option<&ContentHash> {
         Some(&self.hash)
@@ -188,47 +189,33 @@ impl Runner for Connected {
         Some(self.remote.address())
     }
 
-    fn compact<'a>(
-        &'a self,
-        terms: Terms<'a>,
-        situation: &'a Arc<Situation>,
-    ) -> Running<'a, Call<Report>> {
-        Box::pin(async move {
-            let start = Instant::now();
-            let answer = self.work::<wire::Report>(Operation::Compact, situation, terms);
-            let result = answer.await.and_then(|report| {
-                let report = report.try_into();
-                report.map_err(|(kind, message)| CallFailure::Declared(kind, message))
-            });
-            Call::of(start, result)
-        })
+    async fn compact(&self, terms: Terms<'_>, situation: &Arc<Situation>) -> Call<Report> {
+        let start = Instant::now();
+        let answer = self.work::<wire::Report>(Operation::Compact, situation, terms);
+        let result = answer.await.and_then(|report| {
+            let report = report.try_into();
+            report.map_err(|(kind, message)| CallFailure::Declared(kind, message))
+        });
+        Call::of(start, result)
     }
 
-    fn should_compact<'a>(
-        &'a self,
-        terms: Terms<'a>,
-        situation: &'a Arc<Situation>,
-    ) -> Running<'a, Call<Decision>> {
-        Box::pin(async move {
-            let start = Instant::now();
-            let answer = self.work::<wire::Decision>(Operation::ShouldCompact, situation, terms);
-            Call::of(start, answer.await.map(Decision::from))
-        })
+    async fn should_compact(&self, terms: Terms<'_>, situation: &Arc<Situation>) -> Call<Decision> {
+        let start = Instant::now();
+        let answer = self.work::<wire::Decision>(Operation::ShouldCompact, situation, terms);
+        Call::of(start, answer.await.map(Decision::from))
     }
 
-    fn introspect<'a>(
-        &'a self,
-        config: Option<&'a str>,
+    async fn introspect(
+        &self,
+        config: Option<&str>,
         limits: Limits,
-    ) -> Option<Running<'a, Result<Introspection, CallFailure>>> {
-        Some(Box::pin(async move {
-            Self::introspect(self, config, &limits).await
-        }))
+    ) -> Option<Result<Introspection, CallFailure>> {
+        Some(Self::introspect(self, config, &limits).await)
     }
 
     /// Returns what it declared before it saw a conversation; its codes and names may stand in receipts.
-    fn declared(&self, _limits: Limits) -> Running<'_, Option<Introspection>> {
-        Box::pin(ready(self.vocabulary().declared().cloned()))
+    async fn declared(&self, _limits: Limits) -> Option<Introspection> {
+        self.vocabulary().declared().cloned()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use tokio::sync::OnceCell;
 
 use super::{Guest, Sandbox};
@@ -10,7 +11,7 @@ use crate::content_hash::ContentHash;
 use crate::limits::Limits;
 use crate::receipt::ComponentInfo;
 use crate::report::{Decision, Introspection, Report};
-use crate::runner::{Call, CallFailure, Runner, Running, Terms};
+use crate::runner::{Call, CallFailure, Runner, Terms};
 use crate::situation::Situation;
 
 /// Maximum time of an introspection that the host itself needs. It runs once, so that a component that hangs
@@ -70,6 +71,7 @@ impl GuestRunner {
     }
 }
 
+#[async_trait]
 impl Runner for GuestRunner {
     fn fault_key(&self) -> Option<&ContentHash> {
         Some(&self.guest.hash)
@@ -88,39 +90,29 @@ impl Runner for GuestRunner {
         self.guest.may_ask()
     }
 
-    fn compact<'a>(
-        &'a self,
-        terms: Terms<'a>,
-        situation: &'a Arc<Situation>,
-    ) -> Running<'a, Call<Report>> {
-        Box::pin(async move {
-            let limits = self.limits(terms).await;
-            self.sandbox
-                .compact(&self.guest, situation, terms, limits)
-                .await
-        })
+    async fn compact(&self, terms: Terms<'_>, situation: &Arc<Situation>) -> Call<Report> {
+        let limits = self.limits(terms).await;
+        self.sandbox
+            .compact(&self.guest, situation, terms, limits)
+            .await
     }
 
-    fn should_compact<'a>(
-        &'a self,
-        terms: Terms<'a>,
-        situation: &'a Arc<Situation>,
-    ) -> Running<'a, Call<Decision>> {
-        Box::pin(self.sandbox.should_compact(&self.guest, situation, terms))
+    async fn should_compact(&self, terms: Terms<'_>, situation: &Arc<Situation>) -> Call<Decision> {
+        self.sandbox
+            .should_compact(&self.guest, situation, terms)
+            .await
     }
 
-    fn introspect<'a>(
-        &'a self,
-        config: Option<&'a str>,
+    async fn introspect(
+        &self,
+        config: Option<&str>,
         limits: Limits,
-    ) -> Option<Running<'a, Result<Introspection, CallFailure>>> {
-        Some(Box::pin(async move {
-            let call = self.sandbox.introspect(&self.guest, config, limits).await;
-            call.result
-        }))
+    ) -> Option<Result<Introspection, CallFailure>> {
+        let call = self.sandbox.introspect(&self.guest, config, limits).await;
+        Some(call.result)
     }
 
-    fn declared(&self, limits: Limits) -> Running<'_, Option<Introspection>> {
-        Box::pin(async move { Self::declared(self, &limits).await.cloned() })
+    async fn declared(&self, limits: Limits) -> Option<Introspection> {
+        Self::declared(self, &limits).await.cloned()
     }
 }

@@ -2,14 +2,18 @@ use std::time::{Duration, SystemTime};
 
 use baler_generated::{Choices, Generated, Kind, conversation};
 use baler_host::{
-    Archive, Budget, Compaction, Conversation, Host, HostError, Request, Strategy,
+    Archive, Budget, Compaction, Conversation, Format, Host, HostError, Request, Strategy,
     conversation::SecretKey,
 };
 
 pub(crate) fn host_of(kind: Kind, archive: &Archive) -> Host {
     Host::builder()
         .key(SecretKey::new([3; 32]))
-        .format(kind.name().parse().expect("the host knows the format"))
+        .format(
+            kind.name()
+                .parse::<Format>()
+                .expect("the host knows the format"),
+        )
         .archive(archive.clone())
         .build()
         .expect("a host without a state folder")

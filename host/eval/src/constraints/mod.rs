@@ -7,7 +7,6 @@
 mod put;
 mod sentence;
 mod table;
-mod wording;
 
 pub(crate) use table::{json, markdown};
 
@@ -17,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use crate::baselines::Baseline;
 use crate::cases::{self, Case};
 use crate::corpus::Recording;
-use crate::measure::Scorer;
 use crate::message::{Message, PartKind, Role};
 use crate::options::Options;
 use sentence::Constraint;
@@ -47,6 +45,18 @@ impl ConstraintKind {
         Self::Preference,
         Self::Output,
     ];
+
+    /// Returns the name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Action => "action",
+            Self::Information => "information",
+            Self::Process => "process",
+            Self::Preference => "preference",
+            Self::Output => "output",
+        }
+    }
 }
 
 /// Which message of the user has the constraint.
@@ -112,7 +122,6 @@ pub(crate) async fn measure(
                 continue;
             };
             let case = Case::of_history(conversation);
-            let scorer = Scorer::of(&case);
             let words = tokens_of_users_words(&case);
             for (budget, room) in case.rooms(options) {
                 let mut found: Vec<(&str, bool)> = Vec::new();
@@ -122,9 +131,7 @@ pub(crate) async fn measure(
                 }
                 let mut within_share = false;
                 for strategy in strategies {
-                    let compaction = scorer
-                        .compacted(host, strategy, room, &options.pins)
-                        .await?;
+                    let compaction = case.compacted(host, strategy, room, &options.pins).await?;
                     // The same for all strategies, because the host protects before it asks one.
                     within_share = are_within_share(words, compaction.receipt());
                     let units = cases::read(compaction.conversation());

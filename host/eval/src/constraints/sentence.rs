@@ -1,8 +1,14 @@
 //! Sentences that constrain an agent's work, chosen by a hash.
 
 use super::ConstraintKind;
-use super::wording;
 use crate::message::Message;
+
+/// All sentences, one on each line, behind its language, its kind, and whether it is `plain` or `absolute`. `{name}` stands
+/// for a name.
+const WORDING: &str = include_str!("wording.txt");
+
+/// The languages of the sentences, as codes of ISO 639-1.
+const LANGUAGES: [&str; 5] = ["en", "de", "es", "ja", "ar"];
 
 /// What sentences are about.
 const NAMES: [&str; 8] = [
@@ -25,21 +31,17 @@ impl Constraint {
         let digits = content_hash.trim_start_matches("sha256:");
         let digits = digits.get(..16).unwrap_or(digits);
         let mut choices = Choices(u64::from_str_radix(digits, 16).unwrap_or_default());
-        let kind = choices.below(ConstraintKind::ALL.len());
-        let wording = wording::ALL[choices.below(wording::ALL.len())];
+        let kind = ConstraintKind::ALL[choices.below(ConstraintKind::ALL.len())];
+        let language = LANGUAGES[choices.below(LANGUAGES.len())];
         let absolute = choices.below(2) == 1;
-        let sentences = &wording.sentences[kind];
-        let sentences = match absolute {
-            true => &sentences.absolute,
-            false => &sentences.plain,
-        };
+        let sentences = sentences(language, kind, absolute);
         let sentence = sentences[choices.below(sentences.len())];
         let name = NAMES[choices.below(NAMES.len())];
         let name = format!("{name}-{}", 10 + choices.below(90));
         Self {
-            kind: ConstraintKind::ALL[kind],
+            kind,
             absolute,
-            language: wording.language,
+            language,
             sentence: sentence.replace("{name}", &name),
         }
     }
@@ -49,6 +51,16 @@ impl Constraint {
         let mut parts = messages.into_iter().flat_map(|message| &message.parts);
         parts.any(|part| part.text.contains(&self.sentence))
     }
+}
+
+/// Returns the sentences of this language and kind that have a word such as *never*, or those that have none.
+fn sentences(language: &str, kind: ConstraintKind, absolute: bool) -> Vec<&'static str> {
+    let words = if absolute { "absolute" } else { "plain" };
+    let before = format!("{language} {} {words} ", kind.name());
+    let lines = WORDING.lines();
+    lines
+        .filter_map(|line| line.strip_prefix(&before))
+        .collect()
 }
 
 /// Choices that a number makes, each independent of the others.
@@ -84,7 +96,66 @@ mod tests {
             assert!(!one.sentence.contains('{'), "{}", one.sentence);
             seen.insert((format!("{:?}", one.kind), one.language, one.absolute));
         }
-        assert_eq!(seen.len(), 5 * wording::ALL.len() * 2);
+        assert_eq!(seen.len(), 5 * LANGUAGES.len() * 2);
+    }
+
+    /// Words such as *never*, *always*, *must* and *only*, in lower case.
+    fn absolute_words(language: &str) -> &'static [&'static str] {
+        match language {
+            "en" => &["never", "always", "must", "only", "do not", "don't"],
+            "de" => &["nie", "niemals", "immer", "muss", "nur", "auf keinen fall"],
+            "es" => &["nunca", "jamás", "siempre", "debes", "solo"],
+            "ja" => &["決して", "絶対", "必ず", "常に", "だけ"],
+            "ar" => &["أبد", "دائم", "يجب", "فقط"],
+            _ => &[],
+        }
+    }
+
+    fn has_absolute_word(language: &str, sentence: &str) -> bool {
+        let lower = sentence.to_lowercase();
+        let words: Vec<&str> = lower
+            .split(|c: char| !c.is_alphanumeric() && c != '\'')
+            .filter(|word| !word.is_empty())
+            .collect();
+        let spaced = format!(" {} ", words.join(" "));
+        absolute_words(language).iter().any(|word| match language {
+            // Words are not parted, or have endings.
+            "ja" | "ar" => lower.contains(word),
+            _ => spaced.contains(&format!(" {word} ")),
+        })
+    }
+
+    #[test]
+    fn only_absolute_sentences_have_words_such_as_never() {
+        for language in LANGUAGES {
+            for kind in ConstraintKind::ALL {
+                for absolute in [true, false] {
+                    for sentence in sentences(language, kind, absolute) {
+                        let has_word = has_absolute_word(language, sentence);
+                        assert_eq!(has_word, absolute, "{sentence}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn three_sentences_of_each_sort_differ_and_have_an_end() {
+        let mut seen = BTreeSet::new();
+        for language in LANGUAGES {
+            for kind in ConstraintKind::ALL {
+                for absolute in [true, false] {
+                    let sentences = sentences(language, kind, absolute);
+                    assert_eq!(sentences.len(), 3, "{language} {kind:?} {absolute}");
+                    for sentence in sentences {
+                        assert!(sentence.ends_with(['.', '。']), "{sentence}");
+                        assert!(seen.insert(sentence), "{sentence}");
+                    }
+                }
+            }
+        }
+        // No line is of another sort.
+        assert_eq!(seen.len(), WORDING.lines().count());
     }
 
     #[test]

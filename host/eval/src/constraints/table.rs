@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 
 use super::{ConstraintKind, ConstraintPlace, ConstraintRow};
-use crate::statistics::{Interval, Summary};
-use crate::table::{groups, plain};
+use crate::run::Evaluation;
+use crate::statistics::Interval;
+use crate::table::{groups, heads, plain};
 
 /// A column: its name in tables, its name in JSON, and which constraints it counts.
 type Column = (&'static str, &'static str, fn(&ConstraintRow) -> bool);
@@ -35,32 +36,29 @@ const COLUMNS: [Column; 12] = [
 ];
 
 /// Writes a table with a row for each strategy and budget. Empty if no constraints were measured.
-pub(crate) fn markdown(summary: &Summary<'_>) -> String {
+pub(crate) fn markdown(evaluation: &Evaluation) -> String {
     let mut text = String::new();
-    if summary.constraints().next().is_none() {
+    if evaluation.constraints().next().is_none() {
         return text;
     }
-    let sets = summary.sets();
+    let sets = evaluation.sets();
     let _ = writeln!(
         text,
         "### Constraints\n\nThe share of constraints that results contain word for word; all sets have equal weight:\n"
     );
-    let names: Vec<&str> = COLUMNS.iter().map(|(name, _, _)| *name).collect();
-    let _ = writeln!(
-        text,
-        "| | budget | {} | cases, within the share |",
-        names.join(" | ")
-    );
-    let _ = writeln!(text, "|---|---|---|{}", "---|".repeat(names.len()));
-    for budget in summary.budgets() {
-        for strategy in summary.strategies() {
+    let mut names = vec!["budget"];
+    names.extend(COLUMNS.iter().map(|(name, _, _)| *name));
+    names.push("cases, within the share");
+    text += &heads(" ", &names);
+    for budget in evaluation.budgets() {
+        for strategy in evaluation.strategies() {
             let _ = write!(text, "| {strategy} | {} % |", f64::from(budget) / 10.0);
             for column in &COLUMNS {
-                let mean = mean(summary, &sets, strategy, budget, column);
+                let mean = mean(evaluation, &sets, strategy, budget, column);
                 let _ = write!(text, " {} |", plain(mean));
             }
             let is_own = |row: &&ConstraintRow| row.strategy == strategy && row.budget == budget;
-            let own: Vec<&ConstraintRow> = summary.constraints().filter(is_own).collect();
+            let own: Vec<&ConstraintRow> = evaluation.constraints().filter(is_own).collect();
             let within = own.iter().filter(|row| row.within_share).count();
             let _ = writeln!(text, " {}, {within} |", own.len());
         }
@@ -70,16 +68,16 @@ pub(crate) fn markdown(summary: &Summary<'_>) -> String {
 }
 
 /// Writes all means, by budget, strategy and set. `None` if no constraints were measured.
-pub(crate) fn json(summary: &Summary<'_>) -> Option<Value> {
-    summary.constraints().next()?;
-    let sets = summary.sets();
+pub(crate) fn json(evaluation: &Evaluation) -> Option<Value> {
+    evaluation.constraints().next()?;
+    let sets = evaluation.sets();
     let mut rows = Vec::new();
-    for budget in summary.budgets() {
-        for strategy in summary.strategies() {
+    for budget in evaluation.budgets() {
+        for strategy in evaluation.strategies() {
             for (name, sets) in groups(&sets) {
                 let mut figures = Map::new();
                 for column in &COLUMNS {
-                    if let Some(mean) = mean(summary, &sets, strategy, budget, column) {
+                    if let Some(mean) = mean(evaluation, &sets, strategy, budget, column) {
                         figures.insert(column.1.to_owned(), json!(mean));
                     }
                 }
@@ -97,13 +95,13 @@ pub(crate) fn json(summary: &Summary<'_>) -> Option<Value> {
 
 /// Returns the share of these constraints that a strategy kept under a budget; `None` if there are none.
 fn mean(
-    summary: &Summary<'_>,
+    evaluation: &Evaluation,
     sets: &[&str],
     strategy: &str,
     budget: u32,
     (_, _, counts): &Column,
 ) -> Option<Interval> {
-    summary.mean_of(sets, &|result| {
+    evaluation.mean_of(sets, &|result| {
         let own = result
             .constraints
             .iter()
@@ -116,7 +114,7 @@ fn mean(
 mod tests {
     use super::*;
     use crate::measure::Measurement;
-    use crate::run::{ConversationResult, Evaluation, Row};
+    use crate::run::{ConversationResult, Row};
 
     fn result(id: &str, rows: Vec<ConstraintRow>) -> ConversationResult {
         ConversationResult {
@@ -174,12 +172,11 @@ mod tests {
                 result("2", vec![row(First, Output, true, true)]),
             ],
         };
-        let summary = Summary::of(&evaluation);
-        let text = markdown(&summary);
+        let text = markdown(&evaluation);
         // (1/2 + 1) / 2 of all; the first has no constraint of the second's kind.
         let expected = "\n| tiered | 10 % | 0.75 | 1.00 | 1.00 | 0.00 | 0.50 | – | – | 0.50 | – | 1.00 | 1.00 | 0.50 | 5, 2 |\n";
         assert!(text.contains(expected), "{text}");
-        let json = json(&summary).expect("measured");
+        let json = json(&evaluation).expect("measured");
         assert_eq!(json[0]["set"], "all");
         assert_eq!(json[0]["figures"]["constraints"]["mean"], 0.75);
         assert_eq!(json[0]["figures"]["within-share"]["conversations"], 2);
@@ -191,8 +188,7 @@ mod tests {
         let evaluation = Evaluation {
             results: vec![result("1", Vec::new())],
         };
-        let summary = Summary::of(&evaluation);
-        assert_eq!(markdown(&summary), "");
-        assert_eq!(json(&summary), None);
+        assert_eq!(markdown(&evaluation), "");
+        assert_eq!(json(&evaluation), None);
     }
 }

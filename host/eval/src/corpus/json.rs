@@ -7,7 +7,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{ANTHROPIC, BEDROCK, CHAT, GEMINI, Parsed, RESPONSES, WantedCall, first_of, questions};
+use super::{
+    ANTHROPIC, BEDROCK, CHAT, GEMINI, RESPONSES, Recording, RecordingKind, WantedCall, first_of,
+    questions,
+};
 
 #[derive(Deserialize)]
 struct Trajectory<'a> {
@@ -68,17 +71,21 @@ struct Talk {
 }
 
 /// Reads the log of a session.
-pub(super) fn log(text: &str) -> Option<Parsed> {
-    let format = match LogKind::of(text)? {
-        LogKind::Codex => RESPONSES,
-        LogKind::GeminiCli => GEMINI,
-        _ => ANTHROPIC,
+pub(super) fn log(text: &str) -> Vec<Recording> {
+    let format = match LogKind::of(text) {
+        None => return Vec::new(),
+        Some(LogKind::Codex) => RESPONSES,
+        Some(LogKind::GeminiCli) => GEMINI,
+        Some(_) => ANTHROPIC,
     };
-    Some(Parsed::new(0, format, text))
+    vec![Recording {
+        kind: RecordingKind::Log,
+        ..Recording::new(0, format, text)
+    }]
 }
 
 /// Reads a request body, or a list of messages.
-pub(super) fn body(text: &str) -> Vec<Parsed> {
+pub(super) fn body(text: &str) -> Vec<Recording> {
     // Lists come first, because serde would read a list as the members of a struct, in order.
     if text.trim_start().starts_with('[') {
         let first = serde_json::from_str::<Vec<Value>>(text)
@@ -86,7 +93,7 @@ pub(super) fn body(text: &str) -> Vec<Parsed> {
             .and_then(|all| all.into_iter().next());
         let is_message = first.is_some_and(|first| first["role"].is_string());
         return is_message
-            .then(|| Parsed::new(0, CHAT, text))
+            .then(|| Recording::new(0, CHAT, text))
             .into_iter()
             .collect();
     }
@@ -113,7 +120,7 @@ pub(super) fn body(text: &str) -> Vec<Parsed> {
     };
     let questions = questions::beside(messages, format, body.questions);
     let document = without(text, [body.questions, body.needs]);
-    vec![Parsed::new(0, format, document).asked(questions, body.needs)]
+    vec![Recording::new(0, format, document).asked(questions, body.needs)]
 }
 
 /// Returns a body with `null` in place of these values, so that no strategy sees what is asked.
@@ -132,14 +139,14 @@ fn without(text: &str, values: [Option<&RawValue>; 2]) -> String {
 }
 
 /// Reads a list of runs, each with its messages under `traj`, and optionally the calls that solve its task.
-pub(super) fn trajectories(text: &str) -> Vec<Parsed> {
+pub(super) fn trajectories(text: &str) -> Vec<Recording> {
     if !text.trim_start().starts_with('[') {
         return Vec::new();
     }
     let runs: Vec<Trajectory<'_>> = serde_json::from_str(text).unwrap_or_default();
     runs.iter()
         .enumerate()
-        .map(|(place, run)| Parsed {
+        .map(|(place, run)| Recording {
             wanted: wanted(&run.info),
             ..list(place, run.traj, [run.questions, run.needs])
         })
@@ -159,7 +166,7 @@ fn wanted(info: &Value) -> Vec<WantedCall> {
 }
 
 /// Reads one run with its messages under `messages` or `history`.
-pub(super) fn messages(text: &str) -> Vec<Parsed> {
+pub(super) fn messages(text: &str) -> Vec<Recording> {
     serde_json::from_str::<Run<'_>>(text)
         .map(|run| list(0, run.messages, [run.questions, run.needs]))
         .into_iter()
@@ -167,31 +174,38 @@ pub(super) fn messages(text: &str) -> Vec<Parsed> {
 }
 
 /// A list of messages with the questions about it, and its needs.
-fn list(place: usize, messages: &RawValue, [questions, needs]: [Option<&RawValue>; 2]) -> Parsed {
+fn list(
+    place: usize,
+    messages: &RawValue,
+    [questions, needs]: [Option<&RawValue>; 2],
+) -> Recording {
     let questions = questions::beside(messages, CHAT, questions);
-    Parsed::new(place, CHAT, messages.get()).asked(questions, needs)
+    Recording::new(place, CHAT, messages.get()).asked(questions, needs)
 }
 
 /// Reads one conversation per line: request bodies, or objects with messages. The first line decides whether
 /// the file has this shape. A later line without a conversation is returned as it is, so that it is reported
 /// as unreadable.
-pub(super) fn lines(text: &str) -> Vec<Parsed> {
+pub(super) fn lines(text: &str) -> Vec<Recording> {
     let mut found = Vec::new();
     for (place, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
             continue;
         }
         match first_of(line, &[body, messages]).pop() {
-            Some(own) => found.push(Parsed { place, ..own }),
+            Some(own) => found.push(Recording {
+                id: place.to_string(),
+                ..own
+            }),
             None if found.is_empty() => return found,
-            None => found.push(Parsed::new(place, CHAT, line)),
+            None => found.push(Recording::new(place, CHAT, line)),
         }
     }
     found
 }
 
 /// Reads persons by name, each with questions and answers by day. Each person becomes one conversation.
-pub(super) fn days(text: &str) -> Vec<Parsed> {
+pub(super) fn days(text: &str) -> Vec<Recording> {
     let persons: BTreeMap<String, Person> = serde_json::from_str(text).unwrap_or_default();
     persons
         .into_values()
@@ -204,7 +218,7 @@ pub(super) fn days(text: &str) -> Vec<Parsed> {
                 .flat_map(|talk| [("user", talk.query), ("assistant", talk.response)])
                 .map(|(role, content)| json!({"role": role, "content": content}))
                 .collect();
-            Parsed::new(place, CHAT, json!({"messages": messages}).to_string())
+            Recording::new(place, CHAT, json!({"messages": messages}).to_string())
         })
         .collect()
 }
@@ -216,7 +230,7 @@ mod tests {
     #[test]
     fn readers_copy_messages_byte_for_byte() {
         let list = r#"[ {"role": "user",  "content": "caf\u00e9"} ]"#;
-        let found = vec![Parsed::new(0, CHAT, list)];
+        let found = vec![Recording::new(0, CHAT, list)];
         assert_eq!(
             trajectories(&format!(r#"[{{"task": 1, "traj": {list}}}]"#)),
             found
@@ -245,7 +259,7 @@ mod tests {
             (r#"{"messages": [], "inferenceConfig": {}}"#, BEDROCK),
             (r#"{"messages": [], "toolConfig": {"tools": []}}"#, BEDROCK),
         ] {
-            assert_eq!(super::body(body), [Parsed::new(0, format, body)]);
+            assert_eq!(super::body(body), [Recording::new(0, format, body)]);
         }
     }
 
@@ -287,7 +301,7 @@ mod tests {
         }
         for (read, text) in [
             (
-                messages as fn(&str) -> Vec<Parsed>,
+                messages as fn(&str) -> Vec<Recording>,
                 r#"{"questions": ASKED, "messages": LIST}"#,
             ),
             (messages, r#"{"questions": ASKED, "history": LIST}"#),
@@ -306,10 +320,10 @@ mod tests {
         assert_eq!(
             found,
             [
-                Parsed::new(0, CHAT, body),
-                Parsed::new(2, CHAT, "[1]"),
+                Recording::new(0, CHAT, body),
+                Recording::new(2, CHAT, "[1]"),
                 // Returned, so that it is reported as unreadable.
-                Parsed::new(3, CHAT, r#"{"mes"#),
+                Recording::new(3, CHAT, r#"{"mes"#),
             ]
         );
         assert!(lines(&format!("{{}}\n{body}\n")).is_empty());
@@ -330,7 +344,7 @@ mod tests {
         );
         assert_eq!(
             found,
-            [Parsed::new(
+            [Recording::new(
                 0,
                 CHAT,
                 r#"{"messages":[{"content":"a","role":"user"},{"content":"b","role":"assistant"},{"content":"c","role":"user"},{"content":"d","role":"assistant"}]}"#

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{CHAT, Parsed};
+use super::{CHAT, Recording};
 
 /// The line that begins a chat.
 const START: &str = "# aider chat started at";
@@ -10,7 +10,7 @@ const START: &str = "# aider chat started at";
 /// Reads the chats with more than one message. Lines with `####` are the user's, lines with `>` were printed
 /// by aider, and all other lines are the model's. What aider printed becomes the output of a tool call
 /// without arguments, because it is neither the user's nor the model's text.
-pub(super) fn chats(text: &str) -> Vec<Parsed> {
+pub(super) fn chats(text: &str) -> Vec<Recording> {
     let mut chats: Vec<Vec<Passage>> = vec![Vec::new()];
     for line in text.lines() {
         if line.starts_with(START) {
@@ -23,7 +23,7 @@ pub(super) fn chats(text: &str) -> Vec<Parsed> {
         .into_iter()
         .filter(|chat| chat.len() > 1)
         .enumerate()
-        .map(|(place, chat)| Parsed::new(place, CHAT, document(&chat)))
+        .map(|(place, chat)| Recording::new(place, CHAT, document(&chat)))
         .collect()
 }
 
@@ -105,6 +105,6 @@ mod tests {
             json!({"role": "assistant", "content": "Done.\n\n# A title\n####no"}),
         ];
         let document = json!({"messages": messages}).to_string();
-        assert_eq!(found, [Parsed::new(0, CHAT, document)]);
+        assert_eq!(found, [Recording::new(0, CHAT, document)]);
     }
 }

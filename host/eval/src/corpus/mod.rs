@@ -49,6 +49,34 @@ pub struct Recording {
 }
 
 impl Recording {
+    /// Returns the conversation with this index in its file. The corpus gives it its names.
+    pub(crate) fn new(place: usize, format: &'static str, document: impl Into<String>) -> Self {
+        Self {
+            set: String::new(),
+            id: place.to_string(),
+            kind: RecordingKind::Document,
+            format,
+            document: document.into(),
+            wanted: Vec::new(),
+            questions: Ok(Vec::new()),
+            needs: Vec::new(),
+        }
+    }
+
+    /// The same, with what the file asks beside the messages.
+    pub(crate) fn asked(
+        mut self,
+        questions: Result<Vec<Question>, String>,
+        needs: Option<&RawValue>,
+    ) -> Self {
+        self.questions = questions;
+        match needs::beside(needs) {
+            Ok(needs) => self.needs = needs,
+            Err(wrong) => self.questions = self.questions.and(Err(wrong)),
+        }
+        self
+    }
+
     /// Returns the beginning of a SHA-256 of everything that is measured. It shows whether the recording was
     /// changed since figures were written.
     #[must_use]
@@ -95,45 +123,6 @@ pub struct WantedCall {
 
 // JSON cannot contain NaN, so equality is reflexive.
 impl Eq for WantedCall {}
-
-/// A conversation in a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Parsed {
-    /// Its index in the file.
-    pub(crate) place: usize,
-    pub(crate) format: &'static str,
-    pub(crate) document: String,
-    pub(crate) wanted: Vec<WantedCall>,
-    pub(crate) questions: Result<Vec<Question>, String>,
-    pub(crate) needs: Vec<Need>,
-}
-
-impl Parsed {
-    pub(crate) fn new(place: usize, format: &'static str, document: impl Into<String>) -> Self {
-        Self {
-            place,
-            format,
-            document: document.into(),
-            wanted: Vec::new(),
-            questions: Ok(Vec::new()),
-            needs: Vec::new(),
-        }
-    }
-
-    /// The same, with what the file asks beside the messages.
-    pub(crate) fn asked(
-        mut self,
-        questions: Result<Vec<Question>, String>,
-        needs: Option<&RawValue>,
-    ) -> Self {
-        self.questions = questions;
-        match needs::beside(needs) {
-            Ok(needs) => self.needs = needs,
-            Err(wrong) => self.questions = self.questions.and(Err(wrong)),
-        }
-        self
-    }
-}
 
 /// The host's name for the format of OpenAI Chat Completions.
 pub const CHAT: &str = "openai-chat";
@@ -216,21 +205,15 @@ impl Corpus {
             true => (top.to_owned(), first),
             false => (first, rest),
         };
-        let (kind, found) = read(&extension(path), text);
+        let mut found = read(&extension(path), text);
         if found.is_empty() && extension(path) == "json" {
             serde_json::from_str::<serde::de::IgnoredAny>(text)?;
         }
-        self.conversations
-            .extend(found.into_iter().map(|found| Recording {
-                set: set.clone(),
-                id: format!("{file}#{}", found.place),
-                kind,
-                format: found.format,
-                document: found.document,
-                wanted: found.wanted,
-                questions: found.questions,
-                needs: found.needs,
-            }));
+        for recording in &mut found {
+            recording.set.clone_from(&set);
+            recording.id = format!("{file}#{}", recording.id);
+        }
+        self.conversations.append(&mut found);
         Ok(())
     }
 }
@@ -243,35 +226,24 @@ fn extension(path: &Path) -> Cow<'_, str> {
 }
 
 /// Reads the conversations in a file's text.
-fn read(extension: &str, text: &str) -> (RecordingKind, Vec<Parsed>) {
-    match extension {
-        "yaml" | "yml" => (
-            RecordingKind::Document,
-            first_of(text, &[yaml::snapshots, yaml::requests]),
-        ),
-        "md" => (RecordingKind::Document, markdown::chats(text)),
-        "json" | "jsonl" | "traj" => match json::log(text) {
-            Some(log) => (RecordingKind::Log, vec![log]),
-            None => (
-                RecordingKind::Document,
-                first_of(
-                    text,
-                    &[
-                        json::body,
-                        json::trajectories,
-                        json::messages,
-                        json::days,
-                        json::lines,
-                    ],
-                ),
-            ),
-        },
-        _ => (RecordingKind::Document, Vec::new()),
-    }
+fn read(extension: &str, text: &str) -> Vec<Recording> {
+    let readers: &[fn(&str) -> Vec<Recording>] = match extension {
+        "yaml" | "yml" => &[yaml::snapshots, yaml::requests],
+        "md" => &[markdown::chats],
+        _ => &[
+            json::log,
+            json::body,
+            json::trajectories,
+            json::messages,
+            json::days,
+            json::lines,
+        ],
+    };
+    first_of(text, readers)
 }
 
 /// Returns the results of the first reader that finds something.
-fn first_of(text: &str, readers: &[fn(&str) -> Vec<Parsed>]) -> Vec<Parsed> {
+fn first_of(text: &str, readers: &[fn(&str) -> Vec<Recording>]) -> Vec<Recording> {
     let mut found = readers.iter().map(|read| read(text));
     found.find(|found| !found.is_empty()).unwrap_or_default()
 }

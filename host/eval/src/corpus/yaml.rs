@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{ANTHROPIC, BEDROCK, CHAT, GEMINI, Parsed, RESPONSES};
+use super::{ANTHROPIC, BEDROCK, CHAT, GEMINI, RESPONSES, Recording};
 
 #[derive(Deserialize)]
 struct Snapshot {
@@ -38,7 +38,7 @@ struct Request {
 }
 
 /// Reads the conversations under `conversations`, each with its `messages`.
-pub(super) fn snapshots(text: &str) -> Vec<Parsed> {
+pub(super) fn snapshots(text: &str) -> Vec<Recording> {
     let Ok(snapshot) = serde_saphyr::from_str::<Snapshot>(text) else {
         return Vec::new();
     };
@@ -48,14 +48,14 @@ pub(super) fn snapshots(text: &str) -> Vec<Parsed> {
         .enumerate()
         .map(|(place, exchange)| {
             let body = json!({"messages": exchange.messages});
-            Parsed::new(place, CHAT, body.to_string())
+            Recording::new(place, CHAT, body.to_string())
         })
         .collect()
 }
 
 /// Reads the bodies of recorded requests. A request to compact (`/responses/compact`) is one of the
 /// Responses format: its `input` is a conversation like any other.
-pub(super) fn requests(text: &str) -> Vec<Parsed> {
+pub(super) fn requests(text: &str) -> Vec<Recording> {
     let Ok(cassette) = serde_saphyr::from_str::<Cassette>(text) else {
         return Vec::new();
     };
@@ -70,7 +70,7 @@ pub(super) fn requests(text: &str) -> Vec<Parsed> {
                 (Value::Null, Value::String(body)) => body,
                 (Value::Null, body) | (body, _) => body.to_string(),
             };
-            Some(Parsed::new(place, format, body))
+            Some(Recording::new(place, format, body))
         })
         .collect()
 }
@@ -104,7 +104,7 @@ mod tests {
         );
         assert_eq!(
             found,
-            [Parsed::new(
+            [Recording::new(
                 0,
                 CHAT,
                 r#"{"messages":[{"content":"12","role":"user"},{"content":"two\nlines","role":"assistant"}]}"#
@@ -120,10 +120,10 @@ mod tests {
         assert_eq!(
             found,
             [
-                Parsed::new(0, RESPONSES, r#"{"input":"hi"}"#),
-                Parsed::new(1, ANTHROPIC, r#"{"messages":[]}"#),
-                Parsed::new(2, CHAT, r#"{"messages": [1]}"#),
-                Parsed::new(3, GEMINI, r#"{"contents":[]}"#),
+                Recording::new(0, RESPONSES, r#"{"input":"hi"}"#),
+                Recording::new(1, ANTHROPIC, r#"{"messages":[]}"#),
+                Recording::new(2, CHAT, r#"{"messages": [1]}"#),
+                Recording::new(3, GEMINI, r#"{"contents":[]}"#),
             ]
         );
     }

@@ -15,7 +15,6 @@ use crate::baselines::Baseline;
 use crate::bounded_file;
 use crate::cases::{self, Case};
 use crate::corpus::Recording;
-use crate::measure::Scorer;
 use crate::options::Options;
 use crate::transcript;
 
@@ -106,7 +105,7 @@ impl ReaderFolder {
                 id: record.id.clone(),
                 cut: case.cut,
                 room,
-                answers: questions.into_iter().map(RightAnswer::from).collect(),
+                answers: questions.into_iter().map(|asked| asked.answer).collect(),
             });
         }
         ensure!(
@@ -236,15 +235,6 @@ impl ReaderFolder {
     }
 }
 
-impl From<Question> for RightAnswer {
-    fn from(question: Question) -> Self {
-        Self {
-            name: question.answer,
-            end: question.end,
-        }
-    }
-}
-
 /// Returns the cut of a conversation with the most possible questions, and questions about it. `None` if it
 /// has too few.
 fn asked_about(host: &Host, record: &Recording, number: usize) -> Option<(Case, Vec<Question>)> {
@@ -265,12 +255,9 @@ async fn left_by_all(
     options: &Options,
     questions: &[Question],
 ) -> anyhow::Result<Vec<String>> {
-    let scorer = Scorer::of(case);
     let mut sheets = Vec::new();
     for strategy in strategies {
-        let compaction = scorer
-            .compacted(host, strategy, room, &options.pins)
-            .await?;
+        let compaction = case.compacted(host, strategy, room, &options.pins).await?;
         let units = cases::read(compaction.conversation());
         sheets.push(sheet(&transcript::of(units.iter().flatten()), questions));
     }

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::score::RightAnswer;
 use crate::cases::{Case, Needed};
 use crate::message::{Message, Part, PartKind, Role};
 use crate::names::{self, NameKind};
@@ -32,9 +33,7 @@ const OF_A_PART: usize = 2;
 pub(super) struct Question {
     /// The excerpt with masked names.
     pub(super) excerpt: String,
-    /// The name, and the end of it that is enough.
-    pub(super) answer: String,
-    pub(super) end: String,
+    pub(super) answer: RightAnswer,
 }
 
 /// Returns `number` questions about a case, spread over what came next; `None` if fewer are possible.
@@ -136,8 +135,10 @@ impl Next {
         let gives_away = excerpt.contains(name) || paths::is_in(&excerpt, last_component(name));
         (letters >= FEWEST_LETTERS && !gives_away).then(|| Question {
             excerpt,
-            answer: name.to_owned(),
-            end: needed.end.clone(),
+            answer: RightAnswer {
+                name: name.to_owned(),
+                end: needed.end.clone(),
+            },
         })
     }
 
@@ -222,7 +223,7 @@ mod tests {
             asked.excerpt,
             "[user] Bake what is left of […], will you?\n[agent] Now I call […] in [?], since the work on […] is done.\n"
         );
-        assert_eq!(asked.answer, "src/oven.rs");
+        assert_eq!(asked.answer.name, "src/oven.rs");
     }
 
     #[test]

@@ -1,19 +1,17 @@
 //! Successive halving, and what a choice gains.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
 use baler_host::{Host, Strategy};
+use tokio::runtime::Runtime;
 
 use super::{Candidate, Score, Scored, TuneOptions, Tuned};
 use crate::cases;
 use crate::corpus::Recording;
-use crate::measure::Scorer;
 use crate::options::Options;
-use crate::statistics::Interval;
+use crate::statistics::{Interval, mean};
 use crate::threads;
 
 /// Each round keeps one in three configs, and compares those on three times as many conversations.
@@ -28,6 +26,9 @@ pub(super) const FOLDS: usize = 5;
 
 /// The scores of each candidate by conversation, in the order of both.
 type Table = Vec<BTreeMap<usize, Option<f64>>>;
+
+/// New scores: the candidate, the conversation and its score.
+type Found = Vec<(usize, usize, Option<f64>)>;
 
 /// Searches the best of these configs, of which the first is the default. `known` holds scores of an earlier run;
 /// `on_score` gets each new one.
@@ -123,44 +124,35 @@ impl Search<'_> {
             })
             .filter(|(_, missing): &(usize, Vec<usize>)| !missing.is_empty())
             .collect();
-        let next = AtomicUsize::new(0);
-        let found: Mutex<Vec<(usize, usize, Option<f64>)>> = Mutex::new(Vec::new());
-        let run = || -> anyhow::Result<()> {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()?;
-            while let Some((record, missing)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let run =
+            |runtime: &Runtime, (record, missing): &(usize, Vec<usize>)| -> anyhow::Result<Found> {
                 if self.is_over() {
-                    return Ok(());
+                    return Ok(Vec::new());
                 }
-                let (hash, recording) = &self.records[*record];
+                let (_, recording) = self.records[*record];
                 let strategies: Vec<&Strategy> = missing
                     .iter()
                     .map(|index| &self.candidates[*index].strategy)
                     .collect();
                 let scores = runtime
                     .block_on(self.scores(recording, &strategies))
-                    .with_context(|| format!("{} {}", recording.set, recording.id))
-                    .inspect_err(|_| next.store(work.len(), Ordering::Relaxed))?;
-                for (index, score) in missing.iter().zip(scores) {
-                    let named = Score {
-                        config: self.candidates[*index].config.clone(),
-                        conversation: hash.clone(),
-                        score,
-                    };
-                    (self.on_score)(&named)?;
-                    let mut found = found
-                        .lock()
-                        .unwrap_or_else(std::sync::PoisonError::into_inner);
-                    found.push((*index, *record, score));
-                }
-            }
-            Ok(())
+                    .with_context(|| format!("{} {}", recording.set, recording.id))?;
+                let scores = missing.iter().zip(scores);
+                Ok(scores
+                    .map(|(index, score)| (*index, *record, score))
+                    .collect())
+            };
+        let on_done = |scores: &Found| {
+            scores.iter().try_for_each(|&(index, record, score)| {
+                (self.on_score)(&Score {
+                    config: self.candidates[index].config.clone(),
+                    conversation: self.records[record].0.clone(),
+                    score,
+                })
+            })
         };
-        threads::run(self.options.threads, run)?;
-        let found = found
-            .into_inner()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let found = threads::each(self.options.threads, &work, run, on_done)?;
+        let found: Found = found.into_iter().flatten().collect();
         let wanted: usize = work.iter().map(|(_, missing)| missing.len()).sum();
         let is_cut_short = found.len() < wanted;
         for (index, record, score) in found {
@@ -191,20 +183,17 @@ impl Search<'_> {
         let cases = cases::cases(self.host, record, false).unwrap_or_default();
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); strategies.len()];
         for case in &cases {
-            let scorer = Scorer::of(case);
             for (_, room) in case.rooms(&options) {
                 for (strategy, values) in strategies.iter().zip(&mut values) {
-                    let measured = scorer
+                    let measured = case
                         .score_strategy(self.host, strategy, room, &options.pins)
                         .await?;
                     values.extend(self.options.goal.of(&measured));
                 }
             }
         }
-        let mean = |values: Vec<f64>| {
-            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-        };
-        Ok(values.into_iter().map(mean).collect())
+        let mean = |values: &Vec<f64>| (!values.is_empty()).then(|| mean(values));
+        Ok(values.iter().map(mean).collect())
     }
 
     fn result(&self, alive: &[usize], table: &Table, is_cut_short: bool) -> anyhow::Result<Tuned> {
@@ -238,10 +227,7 @@ impl Search<'_> {
         if !finalists.contains(&0) {
             finalists.push(0);
         }
-        let mean = |index: usize, records: &[usize]| {
-            let values = values(index, records);
-            values.iter().sum::<f64>() / values.len().max(1) as f64
-        };
+        let mean = |index: usize, records: &[usize]| mean(&values(index, records));
         // Of equal ones the earlier is taken, so the default wins.
         let best_on = |records: &[usize]| {
             let best = finalists.iter().copied().min_by(|one, other| {
@@ -282,5 +268,5 @@ fn mean_of(scores: &BTreeMap<usize, Option<f64>>, number: usize) -> f64 {
         .range(..number)
         .filter_map(|(_, score)| *score)
         .collect();
-    values.iter().sum::<f64>() / values.len().max(1) as f64
+    mean(&values)
 }

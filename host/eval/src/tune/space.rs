@@ -164,24 +164,16 @@ fn numbers(property: &Value, is_integer: bool) -> Vec<Value> {
             || property["exclusiveMaximum"].as_f64() == Some(*value)
     };
     let found: Vec<f64> = match (property["default"].as_f64(), low, high) {
-        (Some(default), ..) if default != 0.0 => MULTIPLES
-            .iter()
-            .map(|multiple| default * multiple)
-            .collect(),
+        (Some(default), ..) if default != 0.0 => MULTIPLES.map(|times| default * times).into(),
         (Some(_), _, _) => vec![1.0, 2.0, 4.0],
         // Over orders of magnitude, even steps would all be large.
-        (None, Some(low), Some(high)) if high > WIDE * low.max(1.0) => {
-            let low = low.max(1.0);
-            [1.0, 4.0, 16.0, 64.0]
-                .iter()
-                .map(|multiple| low * multiple)
-                .collect()
-        }
+        (None, Some(low), Some(high)) if high > WIDE * low.max(1.0) => [1.0, 4.0, 16.0, 64.0]
+            .map(|times| low.max(1.0) * times)
+            .into(),
         (None, Some(low), Some(high)) => {
             let step = (high - low) / (STEPS - 1) as f64;
-            (0..STEPS)
-                .map(|number| low + step * number as f64)
-                .collect()
+            let steps = (0..STEPS).map(|number| low + step * number as f64);
+            steps.collect()
         }
         _ => Vec::new(),
     };

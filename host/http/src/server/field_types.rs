@@ -1,12 +1,12 @@
-//! Types of request members that may be written in more than one form. Their values are read one by
-//! one: serde's `untagged` would first buffer the whole value, in many times the memory of its text.
+//! Types of request members that may be written in more than one form. Which one it is, the first byte says: serde's
+//! `untagged` would first buffer the whole value, in many times the memory of its text.
 
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::de::value::StrDeserializer;
-use serde::de::{Error, SeqAccess, Unexpected, Visitor};
+use serde::de::{DeserializeOwned, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 /// The largest number of names in a list. Names are kept while a request waits.
 const MAX_NAMES: usize = 256;
@@ -115,52 +115,30 @@ fn bounded(name: &str) -> String {
 
 impl<'de> Deserialize<'de> for BudgetValue {
     fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl Visitor<'_> for Reader {
-            type Value = BudgetValue;
-
-            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-                to.write_str("a number of tokens, or a share")
-            }
-
-            fn visit_u64<E: Error>(self, tokens: u64) -> Result<BudgetValue, E> {
-                u32::try_from(tokens)
-                    .map(BudgetValue::Tokens)
-                    .map_err(|_| E::invalid_value(Unexpected::Unsigned(tokens), &self))
-            }
-
-            fn visit_str<E: Error>(self, share: &str) -> Result<BudgetValue, E> {
-                Ok(BudgetValue::Share(share.to_owned()))
-            }
+        let json = <&RawValue>::deserialize(json)?;
+        match is_text(json) {
+            true => read(json).map(Self::Share),
+            false => read(json).map(Self::Tokens),
         }
-        json.deserialize_any(Reader)
     }
 }
 
 impl<'de> Deserialize<'de> for PinsValue {
     fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = PinsValue;
-
-            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-                to.write_str("`first-user`, `none`, or a list of units")
-            }
-
-            fn visit_str<E: Error>(self, name: &str) -> Result<PinsValue, E> {
-                NamedPins::deserialize(StrDeserializer::new(name)).map(PinsValue::Named)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<PinsValue, A::Error> {
-                let mut units = Vec::new();
-                while let Some(unit) = list.next_element()? {
-                    units.push(unit);
-                }
-                Ok(PinsValue::Units(units))
-            }
+        let json = <&RawValue>::deserialize(json)?;
+        match is_text(json) {
+            true => read(json).map(Self::Named),
+            false => read(json).map(Self::Units),
         }
-        json.deserialize_any(Reader)
     }
+}
+
+fn is_text(json: &RawValue) -> bool {
+    json.get().starts_with('"')
+}
+
+fn read<T: DeserializeOwned, E: Error>(json: &RawValue) -> Result<T, E> {
+    serde_json::from_str(json.get()).map_err(E::custom)
 }
 
 #[cfg(test)]

@@ -79,45 +79,29 @@ pub(crate) enum TriggerName {
 }
 
 /// The members, and the description of their values in error messages.
-const MEMBERS: [(&str, &str); 19] = [
-    (
-        "conversation",
-        "a provider's request body or its list of messages",
-    ),
-    (
-        "format",
-        "`openai-chat`, `openai-responses`, `anthropic`, `gemini` or `bedrock-converse`",
-    ),
-    (
-        "strategy",
-        "the name of a strategy, or a list of at most 256 names",
-    ),
-    ("config", "JSON"),
-    (
-        "budget",
-        "a number of tokens such as 8000, or a share such as \"50%\"",
-    ),
-    (
-        "pins",
-        "\"first-user\", \"none\", or a list of units such as [0, 3]",
-    ),
-    ("live-from", "the index of a message"),
-    ("context-window", "a number of tokens"),
-    ("max-bytes", "a number of bytes"),
-    ("max-media", "a number"),
-    ("used", "a number of tokens"),
-    ("cached-units", "a number of units"),
-    ("repair", "true or false"),
-    ("required", "true or false"),
-    (
-        "trigger",
-        "`threshold`, `overflow`, `manual` or `scheduled`",
-    ),
-    ("instructions", "a text"),
-    ("context", "JSON"),
-    ("failures-in-a-row", "a number"),
-    ("words", "true or false"),
-];
+const MEMBERS: &str = r#"conversation: a provider's request body or its list of messages
+format: `openai-chat`, `openai-responses`, `anthropic`, `gemini` or `bedrock-converse`
+strategy: the name of a strategy, or a list of at most 256 names
+config: JSON
+budget: a number of tokens such as 8000, or a share such as "50%"
+pins: "first-user", "none", or a list of units such as [0, 3]
+live-from: the index of a message
+context-window: a number of tokens
+max-bytes: a number of bytes
+max-media: a number
+used: a number of tokens
+cached-units: a number of units
+repair: true or false
+required: true or false
+trigger: `threshold`, `overflow`, `manual` or `scheduled`
+instructions: a text
+context: JSON
+failures-in-a-row: a number
+words: true or false"#;
+
+fn described() -> impl Iterator<Item = (&'static str, &'static str)> {
+    MEMBERS.lines().filter_map(|line| line.split_once(": "))
+}
 
 impl<'a> CompactRequest<'a> {
     /// Parses a body.
@@ -236,10 +220,10 @@ fn parse_error(body: &str, error: &serde_json::Error) -> ApiError {
     let Ok(members) = serde_json::from_str::<BTreeMap<String, &RawValue>>(body) else {
         return not_json(error);
     };
-    let is_known = |name: &str| MEMBERS.iter().any(|(known, _)| *known == name);
-    let unknown: Vec<&String> = members.keys().filter(|name| !is_known(name)).collect();
+    let known: Vec<&str> = described().map(|(name, _)| name).collect();
+    let is_unknown = |name: &&String| !known.contains(&name.as_str());
+    let unknown: Vec<&String> = members.keys().filter(is_unknown).collect();
     if !unknown.is_empty() {
-        let known: Vec<&str> = MEMBERS.iter().map(|(name, _)| *name).collect();
         // Not the member's own name, which may be text of a conversation.
         let meant = |name: &&str| unknown.iter().any(|own| own.replace('_', "-") == **name);
         let meant = known.iter().find(|name| meant(name));
@@ -256,7 +240,7 @@ fn parse_error(body: &str, error: &serde_json::Error) -> ApiError {
             ),
         );
     }
-    let invalid = MEMBERS.iter().find(|(name, _)| {
+    let invalid = described().find(|(name, _)| {
         members.get(*name).is_some_and(|value| {
             let alone = format!("{{\"{name}\":{}}}", value.get());
             serde_json::from_str::<CompactRequest<'_>>(&alone).is_err()
@@ -282,7 +266,7 @@ mod tests {
             .expect("members")
             .keys()
             .collect();
-        let mut described: Vec<&str> = MEMBERS.iter().map(|(name, _)| *name).collect();
+        let mut described: Vec<&str> = described().map(|(name, _)| name).collect();
         read.sort_unstable();
         described.sort_unstable();
         assert_eq!(read, described);

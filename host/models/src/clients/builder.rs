@@ -101,8 +101,8 @@ impl ClientBuilder {
     /// compatible server, this variable need not be set, and its key is not sent over plain HTTP to another
     /// machine.
     #[must_use]
-    pub fn key(mut self, source: KeySource) -> Self {
-        self.key = Some(source);
+    pub fn key(mut self, source: impl Into<Option<KeySource>>) -> Self {
+        self.key = source.into();
         self
     }
 
@@ -115,22 +115,22 @@ impl ClientBuilder {
 
     /// Sets the most tokens of question and answer together.
     #[must_use]
-    pub const fn context_window(mut self, tokens: u32) -> Self {
-        self.context_window = Some(tokens);
+    pub fn context_window(mut self, tokens: impl Into<Option<u32>>) -> Self {
+        self.context_window = tokens.into();
         self
     }
 
     /// Sets the most tokens of an answer.
     #[must_use]
-    pub const fn max_output_tokens(mut self, tokens: u32) -> Self {
-        self.max_output_tokens = Some(tokens);
+    pub fn max_output_tokens(mut self, tokens: impl Into<Option<u32>>) -> Self {
+        self.max_output_tokens = tokens.into();
         self
     }
 
     /// Sets the price. Without it, the price is unknown.
     #[must_use]
-    pub const fn price(mut self, price: Price) -> Self {
-        self.price = Some(price);
+    pub fn price(mut self, price: impl Into<Option<Price>>) -> Self {
+        self.price = price.into();
         self
     }
 

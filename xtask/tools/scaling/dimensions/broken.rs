@@ -2,10 +2,11 @@
 
 use baler_generated::Kind;
 
+use super::calls::{numbered, server_result, server_use};
 use super::{ALL, ANTHROPIC, BEDROCK, CHAT, Dimension, GEMINI, OPENAI, RESPONSES};
 use crate::case::Input;
 use crate::wire::{
-    Call, answered, around, calling, line, outputs, said, said_of, step, text_part, user, user_of,
+    Call, answered, calling, line, outputs, said, said_of, step, text_part, user, user_of,
 };
 
 pub(super) const DIMENSIONS: &[Dimension] = &[
@@ -40,7 +41,7 @@ pub(super) const DIMENSIONS: &[Dimension] = &[
 /// A conversation of steps, each with its call.
 fn of_steps(wire: Kind, calls: impl Iterator<Item = Call>) -> Input {
     let steps = calls.flat_map(|call| step(wire, &[call]));
-    Input::request(wire, "", around(wire, steps.collect()))
+    Input::within(wire, steps)
 }
 
 fn with_id(number: usize, id: &str) -> Call {
@@ -55,7 +56,7 @@ fn one_id_in_steps(wire: Kind, n: usize) -> Input {
 
 fn one_id_in_a_step(wire: Kind, n: usize) -> Input {
     let calls: Vec<Call> = (0..n).map(|number| with_id(number, "c")).collect();
-    Input::request(wire, "", around(wire, step(wire, &calls)))
+    Input::within(wire, step(wire, &calls))
 }
 
 /// Each new id that could be given is there already.
@@ -79,20 +80,19 @@ fn long_ids_twice(wire: Kind, n: usize) -> Input {
 
 fn orphans(wire: Kind, n: usize) -> Input {
     let messages = (0..n).flat_map(|number| outputs(wire, &[Call::number(number)]));
-    Input::request(wire, "", around(wire, messages.collect()))
+    Input::within(wire, messages)
 }
 
 /// In one message, or in a row.
 fn orphans_of_one_message(wire: Kind, n: usize) -> Input {
-    let calls: Vec<Call> = (0..n).map(Call::number).collect();
+    let calls = numbered(n);
     let mut messages = step(wire, &[with_id(0, "other")]);
     messages.extend(outputs(wire, &calls));
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 fn unanswered(wire: Kind, n: usize) -> Input {
-    let calls: Vec<Call> = (0..n).map(Call::number).collect();
-    Input::request(wire, "", around(wire, calling(wire, &calls)))
+    Input::within(wire, calling(wire, &numbered(n)))
 }
 
 fn unanswered_steps(wire: Kind, n: usize) -> Input {
@@ -101,16 +101,16 @@ fn unanswered_steps(wire: Kind, n: usize) -> Input {
         messages.push(user(wire, &line(number)));
         messages
     });
-    Input::request(wire, "", around(wire, messages.collect()))
+    Input::within(wire, messages)
 }
 
 fn outputs_first(wire: Kind, n: usize) -> Input {
-    let calls: Vec<Call> = (0..n).map(Call::number).collect();
+    let calls = numbered(n);
     let mut messages = outputs(wire, &calls);
     messages.push(user(wire, "Count the grain."));
     messages.extend(calling(wire, &calls));
     messages.push(user(wire, "Well?"));
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 /// All calls, each in a response of its own, and then all outputs.
@@ -124,7 +124,7 @@ fn outputs_far_behind(wire: Kind, n: usize) -> Input {
     for call in &calls {
         messages.extend(outputs(wire, std::slice::from_ref(call)));
     }
-    let mut input = Input::request(wire, "", around(wire, messages));
+    let mut input = Input::within(wire, messages);
     if wire == Kind::OpenAiResponses {
         // There late outputs are legal; one without a call makes it a case for repairs.
         let orphan = answered(wire, "nobody", r#""nothing""#);
@@ -142,18 +142,18 @@ fn empty_messages(wire: Kind, n: usize) -> Input {
         }
         Kind::Gemini => "{}",
     };
-    Input::request(wire, "", around(wire, vec![empty.to_owned(); n]))
+    Input::within(wire, vec![empty.to_owned(); n])
 }
 
 fn empty_parts(wire: Kind, n: usize) -> Input {
     let mut parts = vec![text_part(wire, "Count the grain.")];
     parts.extend((0..n).map(|_| text_part(wire, "")));
-    Input::request(wire, "", around(wire, vec![user_of(wire, &parts)]))
+    Input::within(wire, [user_of(wire, &parts)])
 }
 
 /// Objects where a text is wanted.
 fn object_arguments(wire: Kind, n: usize) -> Input {
-    let calls: Vec<Call> = (0..n).map(Call::number).collect();
+    let calls = numbered(n);
     let mut messages = match wire {
         Kind::OpenAiChat => {
             let calls: Vec<String> = (0..n)
@@ -177,7 +177,7 @@ fn object_arguments(wire: Kind, n: usize) -> Input {
             .collect(),
     };
     messages.extend(outputs(wire, &calls));
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 /// Texts where an object is wanted.
@@ -189,7 +189,7 @@ fn text_arguments(wire: Kind, n: usize) -> Input {
             call
         })
         .collect();
-    Input::request(wire, "", around(wire, step(wire, &calls)))
+    Input::within(wire, step(wire, &calls))
 }
 
 fn empty_calls(wire: Kind, n: usize) -> Input {
@@ -200,21 +200,21 @@ fn empty_calls(wire: Kind, n: usize) -> Input {
             user(wire, "And?"),
         ]
     });
-    Input::request(wire, "", around(wire, messages.collect()))
+    Input::within(wire, messages)
 }
 
 fn outputs_without_ids(wire: Kind, n: usize) -> Input {
-    let calls: Vec<Call> = (0..n).map(Call::number).collect();
+    let calls = numbered(n);
     let mut messages = calling(wire, &calls);
     messages.extend(calls.iter().map(|call| {
         let output = &call.output;
         format!(r#"{{"role":"tool","content":"{output}"}}"#)
     }));
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 fn results_behind_words(wire: Kind, n: usize) -> Input {
-    let calls: Vec<Call> = (0..n).map(Call::number).collect();
+    let calls = numbered(n);
     let mut messages = calling(wire, &calls);
     let mut parts = Vec::with_capacity(2 * n);
     for call in &calls {
@@ -222,22 +222,14 @@ fn results_behind_words(wire: Kind, n: usize) -> Input {
         parts.push(answered(wire, &call.id, &format!(r#""{}""#, call.output)));
     }
     messages.push(user_of(wire, &parts));
-    Input::request(wire, "", around(wire, messages))
-}
-
-fn server_use(id: usize) -> String {
-    format!(r#"{{"type":"server_tool_use","id":"s{id}","name":"web_search","input":{{}}}}"#)
-}
-
-fn server_result(id: usize) -> String {
-    format!(r#"{{"type":"web_search_tool_result","tool_use_id":"s{id}","content":[]}}"#)
+    Input::within(wire, messages)
 }
 
 /// Nothing but uses without a result.
 fn halves(wire: Kind, n: usize) -> Input {
     let blocks: Vec<String> = (0..n).map(server_use).collect();
     let messages = vec![said_of(wire, &blocks), said(wire, "Nothing was found.")];
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 /// Results of one id, of which the last lacks its use.
@@ -250,7 +242,7 @@ fn halves_of_one_id(wire: Kind, n: usize) -> Input {
         said_of(wire, &alone),
         said(wire, "Nothing was found."),
     ];
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 /// As many calls and responses in one turn, all of the latter without a name.
@@ -265,11 +257,11 @@ fn responses_without_names(wire: Kind, n: usize) -> Input {
         })
         .collect();
     let messages = vec![said_of(wire, &calls), user_of(wire, &responses)];
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 fn responses_of_texts(wire: Kind, n: usize) -> Input {
-    let calls: Vec<Call> = (0..n).map(Call::number).collect();
+    let calls = numbered(n);
     let mut messages = calling(wire, &calls);
     let responses: Vec<String> = calls
         .iter()
@@ -279,7 +271,7 @@ fn responses_of_texts(wire: Kind, n: usize) -> Input {
         })
         .collect();
     messages.push(user_of(wire, &responses));
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 /// Functions called, and outputs of custom tools under the same id.
@@ -290,7 +282,7 @@ fn other_kinds(wire: Kind, n: usize) -> Input {
         let text = line(number);
         format!(r#"{{"type":"custom_tool_call_output","call_id":"c","output":"{text}"}}"#)
     }));
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 fn item_ids_twice(wire: Kind, n: usize) -> Input {
@@ -301,7 +293,7 @@ fn item_ids_twice(wire: Kind, n: usize) -> Input {
             number / 2
         )
     });
-    Input::request(wire, "", around(wire, messages.collect()))
+    Input::within(wire, messages)
 }
 
 fn reasoning_alone(wire: Kind, n: usize) -> Input {
@@ -311,7 +303,7 @@ fn reasoning_alone(wire: Kind, n: usize) -> Input {
             user(wire, &line(number)),
         ]
     });
-    Input::request(wire, "", around(wire, messages.collect()))
+    Input::within(wire, messages)
 }
 
 fn documents_of_one_name(wire: Kind, n: usize) -> Input {
@@ -323,7 +315,7 @@ fn documents_of_one_name(wire: Kind, n: usize) -> Input {
             said(wire, "Well."),
         ]
     });
-    Input::request(wire, "", around(wire, messages.collect()))
+    Input::within(wire, messages)
 }
 
 /// A mark for the cache behind each text.
@@ -334,5 +326,5 @@ fn cache_points(wire: Kind, n: usize) -> Input {
             [text_part(wire, &line(number)), point.to_owned()]
         })
         .collect();
-    Input::request(wire, "", around(wire, vec![user_of(wire, &parts)]))
+    Input::within(wire, [user_of(wire, &parts)])
 }

@@ -4,9 +4,7 @@ use baler_generated::Kind;
 
 use super::{ALL, ANTHROPIC, CHAT, Dimension, RESPONSES};
 use crate::case::Input;
-use crate::wire::{
-    Call, around, calling, line, outputs, paragraph, quoted, said, said_of, step, user,
-};
+use crate::wire::{Call, calling, line, outputs, paragraph, quoted, said, said_of, step, user};
 
 /// The dimension whose outputs the host itself shortens.
 pub(crate) const UNSEEN_OUTPUTS: &str = "unseen outputs of one step";
@@ -34,19 +32,17 @@ pub(super) const DIMENSIONS: &[Dimension] = &[
     Dimension::valid("server tools, open", ANTHROPIC, server_tools_open),
 ];
 
-fn numbered(n: usize) -> Vec<Call> {
+pub(super) fn numbered(n: usize) -> Vec<Call> {
     (0..n).map(Call::number).collect()
 }
 
 fn parallel(wire: Kind, n: usize) -> Input {
-    Input::request(wire, "", around(wire, step(wire, &numbered(n))))
+    Input::within(wire, step(wire, &numbered(n)))
 }
 
 /// No message follows.
 fn parallel_newest(wire: Kind, n: usize) -> Input {
-    let mut messages = vec![user(wire, "Count the grain.")];
-    messages.extend(step(wire, &numbered(n)));
-    Input::request(wire, "", messages)
+    Input::asked(wire, step(wire, &numbered(n)))
 }
 
 /// The same with outputs that are too large to stay whole, but have to stay: the host shortens each.
@@ -55,9 +51,7 @@ pub(crate) fn unseen_outputs(wire: Kind, n: usize) -> Input {
     let calls: Vec<Call> = (0..n / 32)
         .map(|number| Call::new(format!("c{number}"), paragraph(number).repeat(8)))
         .collect();
-    let mut messages = vec![user(wire, "Count the grain.")];
-    messages.extend(step(wire, &calls));
-    Input::request(wire, "", messages)
+    Input::asked(wire, step(wire, &calls))
 }
 
 fn reversed(wire: Kind, n: usize) -> Input {
@@ -65,7 +59,7 @@ fn reversed(wire: Kind, n: usize) -> Input {
     let mut messages = calling(wire, &calls);
     calls.reverse();
     messages.extend(outputs(wire, &calls));
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 /// What strategies rewrite.
@@ -73,31 +67,28 @@ fn long_outputs(wire: Kind, n: usize) -> Input {
     let calls: Vec<Call> = (0..n / 4)
         .map(|number| Call::new(format!("c{number}"), paragraph(number).repeat(2)))
         .collect();
-    Input::request(wire, "", around(wire, step(wire, &calls)))
+    Input::within(wire, step(wire, &calls))
 }
 
 fn pending(wire: Kind, n: usize) -> Input {
-    let mut messages = vec![user(wire, "Count the grain."), said(wire, "At once.")];
-    messages.push(user(wire, "All of it."));
+    let mut messages = vec![said(wire, "At once."), user(wire, "All of it.")];
     messages.extend(calling(wire, &numbered(n)));
-    Input::request(wire, "", messages)
+    Input::asked(wire, messages)
 }
 
 fn long_ids(wire: Kind, n: usize) -> Input {
     // As long as Bedrock Converse takes.
     let prefix = "c".repeat(56);
-    let mut messages = vec![user(wire, "Count the grain.")];
-    messages.extend((0..n / 4).flat_map(|number| {
+    let steps = (0..n / 4).flat_map(|number| {
         let mut call = Call::number(number);
         call.id = format!("{prefix}{number}");
         step(wire, &[call])
-    }));
-    Input::request(wire, "", messages)
+    });
+    Input::asked(wire, steps)
 }
 
 fn older_pairs(wire: Kind, n: usize) -> Input {
-    let mut messages = vec![user(wire, "Count the grain.")];
-    messages.extend((0..n / 2).flat_map(|number| {
+    let pairs = (0..n / 2).flat_map(|number| {
         let text = line(number);
         [
             format!(
@@ -105,8 +96,8 @@ fn older_pairs(wire: Kind, n: usize) -> Input {
             ),
             format!(r#"{{"role":"function","name":"read","content":"{text}"}}"#),
         ]
-    }));
-    Input::request(wire, "", messages)
+    });
+    Input::asked(wire, pairs)
 }
 
 fn approval(number: usize) -> String {
@@ -116,20 +107,16 @@ fn approval(number: usize) -> String {
 }
 
 fn approvals(wire: Kind, n: usize) -> Input {
-    let mut messages = vec![user(wire, "Open the gates.")];
-    messages.extend((0..n).map(approval));
-    messages.extend((0..n).map(|number| {
+    let responses = (0..n).map(|number| {
         format!(
             r#"{{"type":"mcp_approval_response","approval_request_id":"a{number}","approve":true}}"#
         )
-    }));
-    Input::request(wire, "", messages)
+    });
+    Input::asked(wire, (0..n).map(approval).chain(responses))
 }
 
 fn approvals_open(wire: Kind, n: usize) -> Input {
-    let mut messages = vec![user(wire, "Open the gates.")];
-    messages.extend((0..n).map(approval));
-    Input::request(wire, "", messages)
+    Input::asked(wire, (0..n).map(approval))
 }
 
 /// Calls and outputs with the model's words between them.
@@ -140,7 +127,7 @@ fn late_outputs(wire: Kind, n: usize) -> Input {
         messages.push(message);
         messages.push(said(wire, "One more is counted."));
     }
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 fn reasoning(number: usize) -> String {
@@ -151,9 +138,8 @@ fn reasoning(number: usize) -> String {
 }
 
 fn reasoning_in_a_row(wire: Kind, n: usize) -> Input {
-    let mut messages: Vec<String> = (0..n).map(reasoning).collect();
-    messages.push(said(wire, "All is counted."));
-    Input::request(wire, "", around(wire, messages))
+    let messages = (0..n).map(reasoning);
+    Input::within(wire, messages.chain([said(wire, "All is counted.")]))
 }
 
 fn reasoning_with_calls(wire: Kind, n: usize) -> Input {
@@ -162,7 +148,7 @@ fn reasoning_with_calls(wire: Kind, n: usize) -> Input {
         messages.extend(step(wire, &[Call::number(number)]));
         messages
     });
-    Input::request(wire, "", around(wire, messages.collect()))
+    Input::within(wire, messages)
 }
 
 /// Calls whose outputs may come at any time, and do so in reverse.
@@ -180,7 +166,7 @@ fn detached(wire: Kind, n: usize) -> Input {
     messages.push(said(wire, "They are on their way."));
     calls.reverse();
     messages.extend(outputs(wire, &calls));
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 /// Nothing but the kind tells which output is of which call.
@@ -197,26 +183,22 @@ fn empty_ids(wire: Kind, n: usize) -> Input {
         })
     });
     let messages = calls.chain(patches).chain(outputs.into_iter().flatten());
-    Input::request(wire, "", around(wire, messages.collect()))
+    Input::within(wire, messages)
 }
 
 /// Items that stand for others, and outputs of calls that the document does not show.
 fn references(wire: Kind, n: usize) -> Input {
-    let mut messages = vec![user(wire, "Count the grain.")];
-    messages.extend(
-        (0..n / 2).map(|number| format!(r#"{{"type":"item_reference","id":"i{number}"}}"#)),
-    );
-    messages.extend(outputs(wire, &numbered(n / 2)));
-    Input::request(wire, "", messages)
+    let items = (0..n / 2).map(|number| format!(r#"{{"type":"item_reference","id":"i{number}"}}"#));
+    Input::asked(wire, items.chain(outputs(wire, &numbered(n / 2))))
 }
 
-fn server_use(id: usize) -> String {
+pub(super) fn server_use(id: usize) -> String {
     format!(
         r#"{{"type":"server_tool_use","id":"s{id}","name":"web_search","input":{{"query":"grain"}}}}"#
     )
 }
 
-fn server_result(id: usize) -> String {
+pub(super) fn server_result(id: usize) -> String {
     format!(r#"{{"type":"web_search_tool_result","tool_use_id":"s{id}","content":[]}}"#)
 }
 
@@ -229,24 +211,22 @@ fn served(wire: Kind, uses: &[usize], results: &[usize]) -> Vec<String> {
 
 fn server_tools(wire: Kind, n: usize) -> Input {
     let ids: Vec<usize> = (0..n).collect();
-    Input::request(wire, "", around(wire, served(wire, &ids, &ids)))
+    Input::within(wire, served(wire, &ids, &ids))
 }
 
 fn server_tools_reversed(wire: Kind, n: usize) -> Input {
     let ids: Vec<usize> = (0..n).collect();
     let back: Vec<usize> = (0..n).rev().collect();
-    Input::request(wire, "", around(wire, served(wire, &ids, &back)))
+    Input::within(wire, served(wire, &ids, &back))
 }
 
 fn server_tools_of_one_id(wire: Kind, n: usize) -> Input {
     let ids = vec![0; n];
-    Input::request(wire, "", around(wire, served(wire, &ids, &ids)))
+    Input::within(wire, served(wire, &ids, &ids))
 }
 
 /// A response that the provider paused.
 fn server_tools_open(wire: Kind, n: usize) -> Input {
     let ids: Vec<usize> = (0..n).collect();
-    let mut messages = vec![user(wire, "Search for the grain.")];
-    messages.extend(served(wire, &ids, &[]));
-    Input::request(wire, "", messages)
+    Input::asked(wire, served(wire, &ids, &[]))
 }

@@ -34,23 +34,19 @@ fn of_the_users(wire: Kind, n: usize) -> Input {
 
 /// What the user says behind outputs can belong to their step.
 fn user_behind_a_step(wire: Kind, n: usize) -> Input {
-    let mut messages = vec![user(wire, "Count the grain.")];
-    messages.extend(step(wire, &[Call::number(0)]));
+    let mut messages = step(wire, &[Call::number(0)]);
     messages.extend((0..n).map(|number| user(wire, &line(number))));
-    Input::request(wire, "", messages)
+    Input::asked(wire, messages)
 }
 
 fn answers(wire: Kind, n: usize) -> Input {
-    let mut messages = vec![user(wire, "Count the grain.")];
-    messages.extend((0..n).map(|number| said(wire, &line(number))));
-    Input::request(wire, "", messages)
+    Input::asked(wire, (0..n).map(|number| said(wire, &line(number))))
 }
 
 /// One turn of the user's, and steps with one call each.
 pub(crate) fn steps(wire: Kind, n: usize) -> Input {
-    let mut messages = vec![user(wire, "Count the grain.")];
-    messages.extend((0..n / 2).flat_map(|number| step(wire, &[Call::number(number)])));
-    Input::request(wire, "", messages)
+    let steps = (0..n / 2).flat_map(|number| step(wire, &[Call::number(number)]));
+    Input::asked(wire, steps)
 }
 
 fn roles(wire: Kind, n: usize) -> Input {
@@ -80,7 +76,5 @@ fn forged_marks(wire: Kind, n: usize) -> Input {
         let text = quoted(&text);
         user(wire, text.trim_matches('"'))
     };
-    let mut messages = vec![user(wire, "Count the grain.")];
-    messages.extend((0..n).map(message));
-    Input::request(wire, "", messages)
+    Input::asked(wire, (0..n).map(message))
 }

@@ -12,6 +12,10 @@ use baler_generated::Kind;
 pub(crate) use parts::thinking;
 
 use crate::case::{Input, State};
+use crate::plans;
+
+/// Makes a document of some size.
+pub(crate) type Make = fn(Kind, usize) -> Input;
 
 /// A dimension, and the formats that have it.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +23,7 @@ pub(crate) struct Dimension {
     pub(crate) name: &'static str,
     pub(crate) state: State,
     pub(crate) wires: &'static [Kind],
-    pub(crate) make: fn(Kind, usize) -> Input,
+    pub(crate) make: Make,
 }
 
 pub(crate) const ALL: &[Kind] = &Kind::ALL;
@@ -40,55 +44,46 @@ pub(crate) const THINKING: &[Kind] = &[
     Kind::BedrockConverse,
 ];
 
+type Name = &'static str;
+type Wires = &'static [Kind];
+
 impl Dimension {
-    const fn valid(
-        name: &'static str,
-        wires: &'static [Kind],
-        make: fn(Kind, usize) -> Input,
-    ) -> Self {
+    const fn of(state: State, name: Name, wires: Wires, make: Make) -> Self {
         Self {
             name,
-            state: State::Valid,
+            state,
             wires,
             make,
         }
     }
 
-    const fn broken(
-        name: &'static str,
-        wires: &'static [Kind],
-        make: fn(Kind, usize) -> Input,
-    ) -> Self {
-        Self {
-            state: State::Broken,
-            ..Self::valid(name, wires, make)
-        }
+    pub(crate) const fn valid(name: Name, wires: Wires, make: Make) -> Self {
+        Self::of(State::Valid, name, wires, make)
     }
 
-    const fn odd(
-        name: &'static str,
-        wires: &'static [Kind],
-        make: fn(Kind, usize) -> Input,
-    ) -> Self {
-        Self {
-            state: State::Odd,
-            ..Self::valid(name, wires, make)
-        }
+    const fn broken(name: Name, wires: Wires, make: Make) -> Self {
+        Self::of(State::Broken, name, wires, make)
+    }
+
+    const fn odd(name: Name, wires: Wires, make: Make) -> Self {
+        Self::of(State::Odd, name, wires, make)
+    }
+
+    pub(crate) const fn planned(name: Name, wires: Wires, make: Make) -> Self {
+        Self::of(State::Planned, name, wires, make)
     }
 }
 
 /// All of them.
-pub(crate) fn all() -> Vec<Dimension> {
-    [
+pub(crate) fn all() -> impl Iterator<Item = &'static Dimension> {
+    let all = [
         messages::DIMENSIONS,
         calls::DIMENSIONS,
         parts::DIMENSIONS,
         requests::DIMENSIONS,
         texts::DIMENSIONS,
         broken::DIMENSIONS,
-    ]
-    .into_iter()
-    .flatten()
-    .copied()
-    .collect()
+        plans::DIMENSIONS,
+    ];
+    all.into_iter().flatten()
 }

@@ -23,14 +23,13 @@ pub(super) const DIMENSIONS: &[Dimension] = &[
 
 /// The parts in a message of the user's, and something behind it that may go.
 fn beside(wire: Kind, parts: &[String]) -> Input {
-    let messages = vec![
-        user(wire, "Count the grain."),
+    let messages = [
         said(wire, "At once."),
         user_of(wire, parts),
         said(wire, "There was a lot of it."),
         user(wire, "Once more."),
     ];
-    Input::request(wire, "", messages)
+    Input::asked(wire, messages)
 }
 
 fn parts(wire: Kind, n: usize) -> Input {
@@ -58,7 +57,7 @@ fn with_output(wire: Kind, content: &str) -> Input {
         Kind::Anthropic | Kind::Gemini | Kind::BedrockConverse => user_of(wire, &[output]),
     });
     messages.push(said(wire, "There was a lot of it."));
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 fn texts_of_an_output(wire: Kind, n: usize) -> Input {
@@ -87,7 +86,7 @@ fn pictures_of_an_output(wire: Kind, n: usize) -> Input {
                     r#"{{"functionResponse":{{"id":"c0","name":"read","response":{{"output":"seen"}},"parts":[{pictures}]}}}}"#
                 )],
             ));
-            Input::request(wire, "", around(wire, messages))
+            Input::within(wire, messages)
         }
         _ => with_output(wire, &format!("[{pictures}]")),
     }
@@ -139,7 +138,7 @@ pub(crate) fn thinking(wire: Kind, n: usize) -> Input {
 
 /// Steps that begin with thinking.
 fn thinking_steps(wire: Kind, n: usize) -> Input {
-    let mut messages = vec![user(wire, "Count the grain.")];
+    let mut messages = Vec::new();
     for number in 0..n / 2 {
         let call = [Call::number(number)];
         let mut step = step(wire, &call);
@@ -157,7 +156,7 @@ fn thinking_steps(wire: Kind, n: usize) -> Input {
         }
         messages.extend(step);
     }
-    Input::request(wire, "", messages)
+    Input::asked(wire, messages)
 }
 
 /// Unknown members.
@@ -165,7 +164,7 @@ fn members(wire: Kind, n: usize) -> Input {
     let more: String = (0..n).map(|number| format!(r#""x{number}":0,"#)).collect();
     let mut message = said(wire, "There was a lot of it.");
     message.insert_str(1, &more);
-    Input::request(wire, "", around(wire, vec![message]))
+    Input::within(wire, [message])
 }
 
 fn with_arguments(wire: Kind, arguments: String) -> Input {
@@ -173,7 +172,7 @@ fn with_arguments(wire: Kind, arguments: String) -> Input {
     call.arguments = arguments;
     let mut messages = step(wire, &[call]);
     messages.push(said(wire, "There was a lot of it."));
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 fn arguments(wire: Kind, n: usize) -> Input {
@@ -195,5 +194,5 @@ fn nesting(wire: Kind, n: usize) -> Input {
 fn nested_member(wire: Kind, n: usize) -> Input {
     let mut message = said(wire, "There was a lot of it.");
     message.insert_str(1, &format!(r#""metadata":{},"#, nested(n)));
-    Input::request(wire, "", around(wire, vec![message]))
+    Input::within(wire, [message])
 }

@@ -5,7 +5,7 @@ use baler_generated::Kind;
 use super::messages::turns;
 use super::{ALL, ANTHROPIC, Dimension};
 use crate::case::Input;
-use crate::wire::{Call, around, line, said, step, text_part, user, user_of};
+use crate::wire::{Call, around, line, said, step, text_part, user_of};
 
 pub(super) const DIMENSIONS: &[Dimension] = &[
     Dimension::valid("pins", ALL, pins),
@@ -128,12 +128,7 @@ fn cache_marks(wire: Kind, n: usize) -> Input {
             format!(r#"{{"type":"text","text":"{text}","cache_control":{{"type":"ephemeral"}}}}"#)
         })
         .collect();
-    let messages = vec![
-        user(wire, "Count the grain."),
-        said(wire, "At once."),
-        user_of(wire, &parts),
-    ];
-    Input::request(wire, "", messages)
+    Input::asked(wire, [said(wire, "At once."), user_of(wire, &parts)])
 }
 
 /// A mark on each, in as many messages.

@@ -5,7 +5,7 @@ use baler_generated::{Choices, Kind};
 
 use super::{ALL, CHAT, Dimension};
 use crate::case::Input;
-use crate::wire::{Call, around, line, said, step, user};
+use crate::wire::{Call, line, said, step, user};
 
 pub(crate) const SPACES_THEN_NUMBERS: &str = "text: spaces, then numbers";
 pub(crate) const LONG_KEY: &str = "text: values of a long key";
@@ -90,7 +90,7 @@ repeated! {
 fn of(wire: Kind, text: &str) -> Input {
     let mut messages = step(wire, &[Call::new("c0", text)]);
     messages.push(said(wire, &format!("It says: {text} That is all.")));
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 fn prose(wire: Kind, n: usize) -> Input {
@@ -161,7 +161,7 @@ fn colliding_names(wire: Kind, n: usize) -> Input {
         .collect();
     let mut messages = step(wire, &calls);
     messages.push(said(wire, "There was a lot of it."));
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 /// An output that is JSON itself.
@@ -208,7 +208,7 @@ fn by_the_user(wire: Kind, text: &str) -> Input {
         user(wire, text),
         said(wire, "Right."),
     ];
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 /// As many bytes of one as of the other.
@@ -240,7 +240,7 @@ fn values_of_a_long_key(wire: Kind, n: usize) -> Input {
         .collect();
     let mut messages = step(wire, &calls);
     messages.push(said(wire, "There was a lot of it."));
-    Input::request(wire, "", around(wire, messages))
+    Input::within(wire, messages)
 }
 
 /// What the user typed between tags of a program, and lines in what it printed that would begin files elsewhere.

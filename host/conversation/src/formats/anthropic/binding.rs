@@ -9,7 +9,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::json::Members;
+use crate::json;
 use crate::model::envelope::Binding;
 
 /// What becomes of the thinking in a request after a changed beginning: by what the request says of
@@ -25,9 +25,7 @@ pub(crate) fn of(thinking: Option<&RawValue>, model: &str) -> Binding {
 
 /// What the request says is to become of it.
 fn asked_for(thinking: &RawValue) -> Option<String> {
-    let thinking: Members<'_> = serde_json::from_str(thinking.get()).ok()?;
-    let binding = thinking.present("block_binding")?;
-    let binding: Members<'_> = serde_json::from_str(binding.get()).ok()?;
+    let binding = json::members(thinking.get())?.object("block_binding")?;
     Some(binding.text("prefix_mismatch_behavior")?.into_owned())
 }
 

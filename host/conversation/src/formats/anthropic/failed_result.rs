@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::json::{self, Members};
+use crate::json;
 
 /// The text of an error that has none.
 const NO_TEXT: &str = r#""(no output)""#;
@@ -10,10 +10,8 @@ const NO_TEXT: &str = r#""(no output)""#;
 /// Rewrites a result that the API would refuse; `None` if it accepts the result as it is. For logs, which hold
 /// what the tool gave.
 pub(crate) fn accepted(raw: &str) -> Option<String> {
-    let members: Members<'_> = serde_json::from_str(raw).ok()?;
-    let mark = members
-        .get("is_error")
-        .filter(|mark| mark.get() == "true")?;
+    let members = json::members(raw)?;
+    let mark = members.raw("is_error").filter(|mark| *mark == "true")?;
     let Some(content) = members.get("content") else {
         // It has other members.
         let rest = raw.strip_prefix('{')?;
@@ -22,11 +20,11 @@ pub(crate) fn accepted(raw: &str) -> Option<String> {
     let (has_text, has_others) = holds(content);
     // A picture tells more than the mark.
     if has_others {
-        Some(replaced(raw, mark, "false"))
+        Some(json::replaced(raw, mark, "false"))
     } else if has_text {
         None
     } else {
-        Some(replaced(raw, content, NO_TEXT))
+        Some(json::replaced(raw, content.get(), NO_TEXT))
     }
 }
 
@@ -39,15 +37,11 @@ fn holds(content: &RawValue) -> (bool, bool) {
     let blocks: Vec<&RawValue> = serde_json::from_str(raw).unwrap_or_default();
     let mut found = (false, false);
     for block in blocks {
-        let members = serde_json::from_str::<Members<'_>>(block.get()).ok();
-        let kind = members.as_ref().and_then(|members| members.text("type"));
-        let text = match &members {
+        let text = match json::members(block.get()) {
             Some(members) => members
                 .text("text")
-                .filter(|_| kind.as_deref() == Some("text")),
-            None => Some(block.get())
-                .filter(|raw| json::is_text(raw))
-                .map(json::decode),
+                .filter(|_| members.string("type") == "text"),
+            None => json::is_text(block.get()).then(|| json::decode(block.get())),
         };
         match text {
             Some(text) => found.0 |= !text.is_empty(),
@@ -55,10 +49,4 @@ fn holds(content: &RawValue) -> (bool, bool) {
         }
     }
     found
-}
-
-/// An object with another value in the place of one of its own.
-fn replaced(raw: &str, old: &RawValue, new: &str) -> String {
-    let place = json::place_of(raw, old.get());
-    [&raw[..place.start], new, &raw[place.end..]].concat()
 }

@@ -13,9 +13,8 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::body::{Body, Raw};
-use super::rules::Check;
-use super::{Asked, ProviderLimits, WireFormat, openai_chat};
-use crate::json::{self, Members, Place};
+use super::{Asked, Facts, ProviderLimits, WireFormat, openai_chat};
+use crate::json::{self, Place};
 use crate::model::envelope::{Envelope, ToolDefinition};
 use crate::model::message::{Content, Link, Message, Opaque, Role};
 use crate::model::unit::{Unit, UnitKind};
@@ -31,33 +30,33 @@ pub(super) fn looks_like(body: &Body<'_>) -> bool {
     if body.text("model").contains("claude") && !openai_chat::has_own_tools(body) {
         return true;
     }
-    body.messages.iter().any(|raw| {
-        raw.get("content")
-            .filter(|content| json::is_list(content.get()))
-            .is_some_and(|content| {
-                json::objects(content.get(), 0).flatten().any(|block| {
-                    let block = block.members;
-                    matches!(
-                        block.text("type").as_deref(),
-                        Some(
-                            "tool_use"
-                                | "tool_result"
-                                | "thinking"
-                                | "redacted_thinking"
-                                | "server_tool_use"
-                                | "document"
-                                | "image"
-                                | "compaction"
-                        )
-                    )
-                })
-            })
+    let mut blocks = body.messages.iter().flat_map(Raw::blocks);
+    blocks.any(|block| {
+        matches!(
+            block.text("type").as_deref(),
+            Some(
+                "tool_use"
+                    | "tool_result"
+                    | "thinking"
+                    | "redacted_thinking"
+                    | "server_tool_use"
+                    | "document"
+                    | "image"
+                    | "compaction"
+            )
+        )
     })
 }
 
+const FACTS: &Facts = &Facts {
+    alternates: true,
+    moves_instructions: true,
+    ..Facts::of(read::message, rules::CHECKS, ProviderLimits::ANTHROPIC)
+};
+
 impl WireFormat for Anthropic {
-    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
-        read::message(body, raw)
+    fn facts(&self) -> &'static Facts {
+        FACTS
     }
 
     fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
@@ -94,9 +93,7 @@ impl WireFormat for Anthropic {
         match body.member("system") {
             Some(text) if json::is_text(text.get()) => envelope.texts.push(body.place(text)),
             Some(blocks) => {
-                for block in
-                    serde_json::from_str::<Vec<Members<'_>>>(blocks.get()).unwrap_or_default()
-                {
+                for block in json::all_objects(Some(blocks)) {
                     let text = block.present("text").map(|raw| body.place(raw));
                     envelope.has_empty_block |= text
                         .as_ref()
@@ -110,16 +107,10 @@ impl WireFormat for Anthropic {
         // One of the whole request takes a place of its own.
         envelope.cache_marks += u32::from(body.member("cache_control").is_some());
         let tools = body.member("tools");
-        let list: Vec<Members<'_>> = tools
-            .and_then(|raw| serde_json::from_str(raw.get()).ok())
-            .unwrap_or_default();
-        for tool in &list {
+        for tool in json::all_objects(tools) {
             envelope.cache_marks += u32::from(tool.present("cache_control").is_some());
-            envelope.tools.push(ToolDefinition {
-                name: tool.text("name").unwrap_or_default().into_owned(),
-                description: tool.text("description").unwrap_or_default().into_owned(),
-                parameters: tool.get("input_schema").map(|raw| body.place(raw)),
-            });
+            let parameters = tool.get("input_schema").map(|raw| body.place(raw));
+            envelope.tools.push(ToolDefinition::of(&tool, parameters));
         }
         envelope.tool_list = tools.map(|raw| body.place(raw));
         envelope.thinks = type_of(body, "thinking") == "enabled";
@@ -130,28 +121,12 @@ impl WireFormat for Anthropic {
         envelope
     }
 
-    fn checks(&self) -> &'static [Check] {
-        rules::CHECKS
-    }
-
     fn instructions(&self, text: &str) -> Option<String> {
         Some(format!(r#""system":{text}"#))
     }
 
     fn tool_definition(&self, name: &str, description: &str, parameters: &Value) -> Value {
         json!({"name": name, "description": description, "input_schema": parameters})
-    }
-
-    fn limits(&self) -> ProviderLimits {
-        ProviderLimits::ANTHROPIC
-    }
-
-    fn alternates(&self) -> bool {
-        true
-    }
-
-    fn moves_instructions(&self) -> bool {
-        true
     }
 
     fn binds_thinking(&self, model: &str) -> bool {
@@ -170,10 +145,8 @@ impl WireFormat for Anthropic {
 /// The `type` of an object in the request body; empty where there is none.
 fn type_of(body: &Body<'_>, member: &str) -> String {
     body.member(member)
-        .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
-        .and_then(|object| object.text("type"))
-        .unwrap_or_default()
-        .into_owned()
+        .and_then(|raw| json::members(raw.get()))
+        .map_or_else(String::new, |object| object.string("type"))
 }
 
 /// The length of the turn that `messages` begin with: neighbours of one role, which the API
@@ -208,7 +181,7 @@ fn begin_responses(messages: &[Message]) -> Vec<bool> {
             if is_models {
                 is_response && !(message.has_compaction() && message.parts.len() == 1)
             } else {
-                message.calls().next().is_some()
+                message.has_calls()
             }
         }));
     }
@@ -266,7 +239,7 @@ fn answered(messages: &[Message], begins: &[bool]) -> usize {
     let answers = &messages[calling..];
     let outputs = answers[..run(answers)]
         .iter()
-        .rposition(|message| message.outputs().next().is_some());
+        .rposition(Message::has_outputs);
     calling + outputs.map_or(0, |last| last + 1)
 }
 

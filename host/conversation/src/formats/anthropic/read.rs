@@ -1,19 +1,19 @@
 //! From a message of Anthropic's to ours.
 
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 
 use crate::formats::body::{Body, Raw, no_role};
 use crate::formats::meaning;
 use crate::formats::media::{self, printable};
 use crate::json::{self, Members, Object, Place};
-use crate::model::message::{Call, Content, Link, Meaning, Message, Opaque, Output, Part, Role};
+use crate::model::message::{Call, Content, Link, Meaning, Message, Output, Part, Role};
 use crate::model::rule::Rule;
 
 /// Reads one message.
 pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
-    let Some(members) = &raw.members else {
-        return Err("expected an object".to_owned());
-    };
+    let members = raw.object()?;
     let role = match members.text("role").as_deref() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
@@ -21,9 +21,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         Some("system") => Role::System,
         _ => return Err(no_role(members, "Anthropic Messages (user, assistant)")),
     };
-    let Some(content) = members.present("content") else {
-        return Err("`content` is missing".to_owned());
-    };
+    let content = members.present("content").ok_or("`content` is missing")?;
     let mut message = Message {
         content: Some(body.place(content)),
         expires: role == Role::System
@@ -31,11 +29,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         ..Message::new(role, raw.place.clone())
     };
     if json::is_text(content.get()) {
-        let place = body.place(content);
-        message.parts.push(Part {
-            content: Content::Text(place.clone()),
-            place,
-        });
+        message.parts.push(Part::text(body.place(content)));
         return Ok(message);
     }
     message.is_directive = role == Role::System
@@ -80,23 +74,18 @@ fn note_flaws(block: &Members<'_>, content: &Content, message: &mut Message) {
             if call.id.is_empty() {
                 message.warning(Rule::Anth11, "a `tool_use` has no `id`");
             }
-            if !block
-                .get("input")
-                .is_some_and(|raw| json::is_object(raw.get()))
-            {
+            if !block.raw("input").is_some_and(json::is_object) {
                 message.flaw(Rule::Anth11, "the `input` of a `tool_use` is not an object");
             }
         }
-        Content::Output(output) if block.get("is_error").is_some_and(|raw| raw.get() == "true") => {
+        Content::Output(output) if block.is_true("is_error") => {
             // The JSON of an output that is not a text is never empty.
             let is_text = |raw: &RawValue| json::is_text(raw.get()) || json::is_list(raw.get());
             let is_empty = block.present("content").is_none_or(is_text)
                 && output.texts.iter().all(|place| place.len() == 2);
             if !output.others.is_empty() {
-                message.flaw(
-                    Rule::Anth11,
-                    "a `tool_result` with `is_error` holds more than texts",
-                );
+                let what = "a `tool_result` with `is_error` holds more than texts";
+                message.flaw(Rule::Anth11, what);
             } else if is_empty {
                 message.flaw(Rule::Anth11, "a `tool_result` with `is_error` is empty");
             }
@@ -110,8 +99,7 @@ fn note_compaction(block: &Members<'_>, content: &Content, message: &mut Message
     if !matches!(content, Content::Opaque(opaque) if opaque.meaning == Meaning::Compaction) {
         return;
     }
-    let raw = block.get("content").map(RawValue::get);
-    if raw.is_some_and(|raw| json::is_text(raw) && json::decode(raw).is_empty()) {
+    if block.text("content").is_some_and(|text| text.is_empty()) {
         message.flaw(Rule::Anth8, "the content of a `compaction` is empty");
     }
     if block.present("signature").is_none() {
@@ -137,10 +125,7 @@ fn read_block(
 ) -> Result<Content, String> {
     let kind = block.text("type").unwrap_or_default();
     Ok(match &*kind {
-        "text" => match block
-            .present("text")
-            .filter(|text| json::is_text(text.get()))
-        {
+        "text" => match block.text_value("text") {
             // Citations point into other blocks; such a text cannot change alone. One that says nothing
             // cites nothing, and is empty or blank like any other (ANTH-6).
             Some(text)
@@ -154,19 +139,15 @@ fn read_block(
             Some(text) => Content::Text(body.place(text)),
             None => return Err("a `text` block has no text".to_owned()),
         },
-        "thinking" => match block
-            .present("thinking")
-            .filter(|text| json::is_text(text.get()))
-        {
+        "thinking" => match block.text_value("thinking") {
             Some(text) => Content::Thinking(body.place(text)),
             None => Content::opaque("thinking", Meaning::Thinking),
         },
         "tool_use" => Content::Call(Box::new(Call {
-            id: block.text("id").unwrap_or_default().into_owned(),
-            name: block.text("name").unwrap_or_default().into_owned(),
+            id: block.string("id"),
+            name: block.string("name"),
             arguments: block.get("input").map(|raw| body.place(raw)),
-            detached: false,
-            kind: "",
+            ..Call::default()
         })),
         "tool_result" => Content::Output(Box::new(read_output(body, block, message)?)),
         "image" | "document" => {
@@ -178,11 +159,8 @@ fn read_block(
         "" => return Err("a block of `content` has no `type`".to_owned()),
         other => {
             let kind = printable(other);
-            Content::Opaque(Box::new(Opaque {
-                meaning: meaning_of(&kind),
-                kind,
-                link: link(other, block),
-            }))
+            let meaning = meaning_of(&kind);
+            Content::linked(kind, meaning, link(other, block))
         }
     })
 }
@@ -201,55 +179,36 @@ fn read_output(
     block: &Members<'_>,
     message: &mut Message,
 ) -> Result<Output, String> {
-    let call_id = block.text("tool_use_id").unwrap_or_default().into_owned();
     let content = block.present("content");
     let mut output = Output {
-        name: String::new(),
-        call_id,
-        kind: "",
-        failed: false,
-        marked_failed: false,
-        texts: Vec::new(),
-        others: Vec::new(),
+        call_id: block.string("tool_use_id"),
         content: content.map(|raw| body.place(raw)),
+        ..Output::default()
     };
     match content {
         Some(text) if json::is_text(text.get()) => output.texts.push(body.place(text)),
         Some(list) if json::is_list(list.get()) => {
-            let has_texts = body
-                .output_list(list, &mut output, |inner, place, output| {
-                    let kind = inner.text("type").unwrap_or_default();
-                    message.cache_marks += u32::from(inner.present("cache_control").is_some());
-                    match inner
-                        .present("text")
-                        .filter(|text| kind == "text" && json::is_text(text.get()))
-                    {
-                        Some(text) => output.texts.push(body.place(text)),
-                        None => {
-                            let media = media::anthropic(body, &kind, inner, &place);
-                            output.others.push((place, media));
-                        }
+            let part = "a block of a `tool_result`";
+            let has_texts = body.output_list(list, part, &mut output, |inner, place, output| {
+                let kind = inner.text("type").unwrap_or_default();
+                message.cache_marks += u32::from(inner.present("cache_control").is_some());
+                match inner.text_value("text").filter(|_| kind == "text") {
+                    Some(text) => output.texts.push(body.place(text)),
+                    None => {
+                        let media = media::anthropic(body, &kind, inner, &place);
+                        output.others.push((place, media));
                     }
-                })
-                .map_err(|error| {
-                    format!(
-                        "a block of a `tool_result`: {}",
-                        json::without_position(&error)
-                    )
-                })?;
+                }
+            })?;
             if has_texts {
-                message.warning(
-                    Rule::Anth11,
-                    "a block of a `tool_result` is a string instead of an object",
-                );
+                let what = "a block of a `tool_result` is a string instead of an object";
+                message.warning(Rule::Anth11, what);
             }
         }
         // What a tool returned, not written as a text: its JSON is the text.
         Some(value) => {
-            message.flaw(
-                Rule::Anth11,
-                "the content of a `tool_result` is neither a text nor a list",
-            );
+            let what = "the content of a `tool_result` is neither a text nor a list";
+            message.flaw(Rule::Anth11, what);
             output.texts.push(body.place(value));
         }
         None => {}
@@ -258,24 +217,18 @@ fn read_output(
     output.marked_failed = is_error == Some("true");
     output.failed = match is_error {
         Some(_) => output.marked_failed,
-        None => output
-            .texts
-            .first()
-            .is_some_and(|text| Output::begins_like_a_failure(body.get(text))),
+        None => body.reports_failure(&output),
     };
     Ok(output)
 }
 
 /// How a block of a server's own tools belongs with another.
 fn link(kind: &str, block: &Members<'_>) -> Link {
+    let id = |key: &str| block.text(key).map(Cow::into_owned);
     if matches!(kind, "server_tool_use" | "mcp_tool_use") {
-        block
-            .text("id")
-            .map_or(Link::None, |id| Link::Opens(id.into_owned()))
+        id("id").map_or(Link::None, Link::Opens)
     } else if kind.ends_with("_tool_result") {
-        block
-            .text("tool_use_id")
-            .map_or(Link::None, |id| Link::Closes(id.into_owned()))
+        id("tool_use_id").map_or(Link::None, Link::Closes)
     } else {
         Link::None
     }

@@ -4,32 +4,31 @@
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::collections::{HashMap, HashSet, VecDeque};
-
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
 use super::run;
-use crate::formats::rules::{Check, Findings, View, checks, common};
-use crate::model::message::{Call, Content, Link, Message, Part, Role};
-use crate::model::pairing::Pairing;
-use crate::model::rule::Severity;
+use crate::formats::rules::{Check, Findings, View, common};
+use crate::model::message::{Content, Link, Message, Part, Role};
+use crate::model::pairing::{Among, Pairing};
+use crate::model::rule::{Rule, Severity};
 
 /// Marks for the cache that a request may have.
 pub(crate) const CACHE_MARKS: u32 = 4;
 
-pub(super) const CHECKS: &[Check] = checks![
-    All1 => common::somebody_speaks,
-    All4 => ids_are_unique,
-    Anth1 => roles_are_right,
-    Anth3 => calls_are_answered_at_once,
-    Anth4 => outputs_stand_behind_their_calls,
-    Anth5 => an_open_loop_begins_with_thinking,
-    Anth6 => texts_are_not_empty,
-    Anth7 => server_tools_stay_together,
-    Anth8 => compactions_are_right,
-    Anth9 => cache_marks_are_few,
-    Anth10 => common::sizes_are_within_limits,
-    Anth11 => blocks_are_right,
+pub(super) const CHECKS: &[Check] = &[
+    (Rule::All1, common::somebody_speaks),
+    (Rule::All4, ids_are_unique),
+    (Rule::Anth1, roles_are_right),
+    (Rule::Anth3, calls_are_answered_at_once),
+    (Rule::Anth4, outputs_stand_behind_their_calls),
+    (Rule::Anth5, an_open_loop_begins_with_thinking),
+    (Rule::Anth6, texts_are_not_empty),
+    (Rule::Anth7, server_tools_stay_together),
+    (Rule::Anth8, compactions_are_right),
+    (Rule::Anth9, cache_marks_are_few),
+    (Rule::Anth10, common::sizes_are_within_limits),
+    (Rule::Anth11, blocks_are_right),
 ];
 
 fn roles_are_right(view: &View<'_>, found: &mut Findings) {
@@ -44,10 +43,9 @@ fn roles_are_right(view: &View<'_>, found: &mut Findings) {
         let may_follow = group.start == 0 && view.envelope.continues;
         if !may_follow && !is_in_place(view.messages, &group) {
             for index in group {
-                found.add(
-                    index,
-                    "a system message is neither between a user and an assistant message nor last",
-                );
+                let what =
+                    "a system message is neither between a user and an assistant message nor last";
+                found.add(index, what);
             }
         }
     }
@@ -98,8 +96,7 @@ pub(crate) fn with_answers(
 ) -> impl Iterator<Item = (usize, &[Message], &[Message])> {
     turns(messages).map(|(at, turn)| {
         let after = &messages[at + turn.len()..];
-        let answers = if after.is_empty() { 0 } else { run(after) };
-        (at, turn, &after[..answers])
+        (at, turn, &after[..run(after)])
     })
 }
 
@@ -133,7 +130,7 @@ fn outputs_stand_behind_their_calls(view: &View<'_>, found: &mut Findings) {
     };
     for (at, turn, answers) in with_answers(view.messages) {
         for (index, message) in turn.iter().enumerate() {
-            if message.outputs().next().is_none() {
+            if !message.has_outputs() {
                 continue;
             }
             if message.role != Role::User {
@@ -150,10 +147,8 @@ fn outputs_stand_behind_their_calls(view: &View<'_>, found: &mut Findings) {
             });
             for (index, message) in answers.iter().enumerate() {
                 if message.outputs().any(|output| output.call_id.is_empty()) {
-                    found.warn(
-                        start + index,
-                        "a `tool_result` has no `tool_use_id`; it is matched with the first unanswered call",
-                    );
+                    let what = "a `tool_result` has no `tool_use_id`; it is matched with the first unanswered call";
+                    found.warn(start + index, what);
                 }
             }
         }
@@ -165,7 +160,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
         let mut other = false;
         for (index, message) in turn.iter().enumerate() {
             for part in &message.parts {
-                let is_output = matches!(part.content, Content::Output(_));
+                let is_output = part.is_output();
                 if is_output && other {
                     found.add(at + index, "a `tool_result` comes after other blocks");
                 }
@@ -175,17 +170,9 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
         if answers.is_empty() {
             continue;
         }
-        let pairing = pairing(turn, answers);
-        let waiting: HashSet<*const Call> = pairing
-            .unanswered
-            .iter()
-            .map(|call| std::ptr::from_ref(*call))
-            .collect();
+        let waiting = Among::of(pairing(turn, answers).unanswered);
         for (index, message) in turn.iter().enumerate() {
-            if message
-                .calls()
-                .any(|call| waiting.contains(&std::ptr::from_ref(call)))
-            {
+            if message.calls().any(|call| waiting.has(call)) {
                 let what = "a `tool_use` has no `tool_result` in the next message";
                 found.add(at + index, what);
             }
@@ -214,7 +201,7 @@ pub(crate) fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Fin
     let turns: Vec<(usize, &[Message])> = turns(messages)
         .filter(|(_, turn)| turn.iter().any(|own| own.role != Role::System))
         .collect();
-    let answers = |turn: &[Message]| turn.iter().any(|own| own.outputs().next().is_some());
+    let answers = |turn: &[Message]| turn.iter().any(Message::has_outputs);
     // Responses, and the answers to their calls: from the newest back.
     let mut steps = turns
         .rchunks_exact(2)
@@ -224,20 +211,15 @@ pub(crate) fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Fin
         return;
     };
     let first = steps.last().unwrap_or(newest);
-    if !begins_with_thinking(newest.1) && !begins_with_thinking(first.1) {
-        found.warn(
-            newest.0,
-            "the response of an open tool loop does not begin with its thinking",
-        );
+    let thinks = |turn: &[Message]| turn.first().is_none_or(Message::begins_with_thinking);
+    if !thinks(newest.1) && !thinks(first.1) {
+        let what = "the response of an open tool loop does not begin with its thinking";
+        found.warn(newest.0, what);
     }
 }
 
-fn begins_with_thinking(turn: &[Message]) -> bool {
-    turn.first().is_none_or(Message::begins_with_thinking)
-}
-
 fn texts_are_not_empty(view: &View<'_>, found: &mut Findings) {
-    common::no_text_is_blank(view, found);
+    common::empty_texts(view, found, common::Empty::NeverNorBlank);
     if view.envelope.has_empty_block {
         found.add_to_whole("a block of the system prompt is empty");
     }
@@ -280,7 +262,7 @@ impl Halves {
         // The uses of each id that have no result yet, the first ones first.
         let mut open: HashMap<&str, VecDeque<(usize, usize)>> = HashMap::new();
         for (at, turn) in turns(messages) {
-            let answers = turn.iter().any(|own| own.outputs().next().is_some());
+            let answers = turn.iter().any(Message::has_outputs);
             if turn[0].role == Role::User && !answers {
                 let uses = open.drain().flat_map(|(_, uses)| uses);
                 halves.uses.extend(uses);
@@ -341,12 +323,7 @@ fn compactions_are_right(view: &View<'_>, found: &mut Findings) {
 }
 
 fn cache_marks_are_few(view: &View<'_>, found: &mut Findings) {
-    let marks = view.envelope.cache_marks
-        + view
-            .messages
-            .iter()
-            .map(|message| message.cache_marks)
-            .sum::<u32>();
+    let marks = common::cache_marks(view.envelope, view.messages);
     if marks > CACHE_MARKS {
         found.add_to_whole(format!(
             "there are {marks} `cache_control` marks; the provider accepts {CACHE_MARKS}"

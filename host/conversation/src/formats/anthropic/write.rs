@@ -1,7 +1,7 @@
 //! Blocks of this format, written from raw JSON values.
 
 use crate::formats::space_at_the_end as space;
-use crate::json::{self, Members, Place};
+use crate::json::{self, Place};
 
 /// A text.
 pub(crate) fn text(text: &str) -> String {
@@ -40,26 +40,20 @@ pub(crate) fn with_text(
     block: &str,
     change: impl FnOnce(&str) -> Option<String>,
 ) -> Option<String> {
-    let members: Members<'_> = serde_json::from_str(block).ok()?;
-    let old = members.present("text")?.get();
-    let new = change(old)?;
-    let mut changed = block.to_owned();
-    changed.replace_range(json::place_of(block, old), &new);
-    Some(changed)
+    let old = json::members(block)?.raw("text")?;
+    Some(json::replaced(block, old, &change(old)?))
 }
 
 /// Whether a block is thinking.
 pub(super) fn is_thinking(block: &str) -> bool {
-    let kind = serde_json::from_str::<Members<'_>>(block)
-        .ok()
-        .and_then(|members| members.text("type"));
+    let kind = json::members(block).and_then(|members| members.text("type"));
     matches!(kind.as_deref(), Some("thinking" | "redacted_thinking"))
 }
 
 /// Where the white space at the end of a block that is a text lies in it.
 pub(super) fn space_at_the_end(block: &str) -> Option<Place> {
-    let members: Members<'_> = serde_json::from_str(block).ok()?;
+    let members = json::members(block)?;
     members.text("type").filter(|kind| kind == "text")?;
-    let text = members.present("text")?.get();
+    let text = members.raw("text")?;
     space(text, json::place_of(block, text).start)
 }

@@ -6,11 +6,11 @@ use serde_json::value::RawValue;
 use crate::formats::body::{Body, Raw, no_role};
 use crate::formats::media::{self, printable};
 use crate::json::{self, Members, Object, Place};
-use crate::model::message::{Call, Content, Link, Meaning, Message, Opaque, Output, Part, Role};
+use crate::model::message::{Call, Content, Link, Meaning, Message, Output, Part, Role};
 use crate::model::rule::Rule;
 
 /// What a block can be, of all that is read.
-const KINDS: [&str; 10] = [
+pub(super) const KINDS: [&str; 10] = [
     "text",
     "toolUse",
     "toolResult",
@@ -34,9 +34,7 @@ const LONGEST_NAME: usize = 64;
 
 /// Reads one message.
 pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
-    let Some(members) = &raw.members else {
-        return Err("expected an object".to_owned());
-    };
+    let members = raw.object()?;
     let role = match members.text("role").as_deref() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
@@ -44,9 +42,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         Some("system") => Role::System,
         _ => return Err(no_role(members, "Bedrock Converse (user, assistant)")),
     };
-    let Some(content) = members.present("content") else {
-        return Err("`content` is missing".to_owned());
-    };
+    let content = members.present("content").ok_or("`content` is missing")?;
     let mut message = Message {
         content: Some(body.place(content)),
         ..Message::new(role, raw.place.clone())
@@ -56,15 +52,9 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         message.warning(Rule::Bed1, what);
     }
     if json::is_text(content.get()) {
-        message.flaw(
-            Rule::Bed8,
-            "the content is a text instead of a list of blocks",
-        );
-        let place = body.place(content);
-        message.parts.push(Part {
-            content: Content::Text(place.clone()),
-            place,
-        });
+        let what = "the content is a text instead of a list of blocks";
+        message.flaw(Rule::Bed8, what);
+        message.parts.push(Part::text(body.place(content)));
         return Ok(message);
     }
     let mut is_after_reasoning = false;
@@ -96,14 +86,9 @@ pub(crate) fn is_cache_point(content: &Content) -> bool {
 
 /// Whether a block of reasoning has a signature.
 fn is_signed(block: &Members<'_>) -> bool {
-    let reasoning = block.present("reasoningContent").and_then(members);
-    let text = reasoning.and_then(|reasoning| members(reasoning.present("reasoningText")?));
-    text.and_then(|text| text.text("signature"))
-        .is_some_and(|signature| !signature.is_empty())
-}
-
-fn members(raw: &RawValue) -> Option<Members<'_>> {
-    serde_json::from_str(raw.get()).ok()
+    let reasoning = block.object("reasoningContent");
+    let text = reasoning.and_then(|reasoning| reasoning.object("reasoningText"));
+    text.is_some_and(|text| !text.string("signature").is_empty())
 }
 
 fn read_block(
@@ -114,8 +99,7 @@ fn read_block(
 ) -> Result<Content, String> {
     let mut known = KINDS.iter();
     let Some((kind, value)) = known.find_map(|kind| Some((*kind, block.present(kind)?))) else {
-        let kind = block.0.first().map_or("empty", |(key, _)| key.as_ref());
-        return Ok(Content::opaque(printable(kind), Meaning::Other));
+        return Ok(Content::opaque(printable(first_key(block)), Meaning::Other));
     };
     if kind == "text" {
         return if json::is_text(value.get()) {
@@ -124,7 +108,7 @@ fn read_block(
             Err("expected the `text` of a block to be a string".to_owned())
         };
     }
-    let Some(inner) = members(value) else {
+    let Some(inner) = json::members(value.get()) else {
         return Err(format!("expected the `{kind}` of a block to be an object"));
     };
     Ok(match kind {
@@ -142,15 +126,17 @@ fn read_block(
     })
 }
 
+/// What a block is that is not known.
+fn first_key<'b>(block: &'b Members<'_>) -> &'b str {
+    block.0.first().map_or("empty", |(key, _)| key.as_ref())
+}
+
 fn call(body: &Body<'_>, call: &Members<'_>, message: &mut Message) -> Content {
     let id = call.text("toolUseId").unwrap_or_default();
     // The provider runs it itself, and its result is in the same message.
     if call.present("type").is_some() {
-        return Content::Opaque(Box::new(Opaque {
-            kind: "server_tool_use".to_owned(),
-            meaning: Meaning::Other,
-            link: Link::Opens(id.into_owned()),
-        }));
+        let link = Link::Opens(id.into_owned());
+        return Content::linked("server_tool_use", Meaning::Other, link);
     }
     let name = call.text("name").unwrap_or_default();
     if message.role != Role::Assistant {
@@ -172,8 +158,7 @@ fn call(body: &Body<'_>, call: &Members<'_>, message: &mut Message) -> Content {
         id: id.into_owned(),
         name: name.into_owned(),
         arguments: input.map(|raw| body.place(raw)),
-        detached: false,
-        kind: "",
+        ..Call::default()
     }))
 }
 
@@ -186,11 +171,8 @@ fn is_legal(name: &str, others: &[char]) -> bool {
 fn result(body: &Body<'_>, result: &Members<'_>, message: &mut Message) -> Result<Content, String> {
     let id = result.text("toolUseId").unwrap_or_default();
     if result.present("type").is_some() {
-        return Ok(Content::Opaque(Box::new(Opaque {
-            kind: "server_tool_result".to_owned(),
-            meaning: Meaning::Other,
-            link: Link::Closes(id.into_owned()),
-        })));
+        let link = Link::Closes(id.into_owned());
+        return Ok(Content::linked("server_tool_result", Meaning::Other, link));
     }
     if !is_legal(&id, &['_', '.', ':', '-']) {
         let what = "the `toolUseId` of a `toolResult` is missing, longer than 64 characters, or has others than letters, digits and `_.:-`";
@@ -199,13 +181,8 @@ fn result(body: &Body<'_>, result: &Members<'_>, message: &mut Message) -> Resul
     let content = result.present("content");
     let mut output = Output {
         call_id: id.into_owned(),
-        kind: "",
-        name: String::new(),
-        failed: false,
-        marked_failed: false,
-        texts: Vec::new(),
-        others: Vec::new(),
         content: content.map(|raw| body.place(raw)),
+        ..Output::default()
     };
     match content {
         Some(list) if json::is_list(list.get()) => read_list(body, list, &mut output, message)?,
@@ -218,10 +195,7 @@ fn result(body: &Body<'_>, result: &Members<'_>, message: &mut Message) -> Resul
     output.marked_failed = status.as_deref() == Some("error");
     output.failed = match status {
         Some(_) => output.marked_failed,
-        None => output
-            .texts
-            .first()
-            .is_some_and(|text| Output::begins_like_a_failure(body.get(text))),
+        None => body.reports_failure(&output),
     };
     Ok(Content::Output(Box::new(output)))
 }
@@ -236,32 +210,23 @@ fn read_list(
     if json::is_empty_list(list.get()) {
         message.warning(Rule::Bed8, "the content of a `toolResult` is empty");
     }
-    let has_texts = body
-        .output_list(list, output, |inner, place, output| {
-            let text = inner
-                .present("text")
-                .filter(|text| json::is_text(text.get()));
-            match text.or_else(|| inner.present("json")) {
-                Some(text) => output.texts.push(body.place(text)),
-                None => {
-                    let named = ["image", DOCUMENT, "video"]
-                        .into_iter()
-                        .find_map(|kind| Some((kind, members(inner.present(kind)?)?)));
-                    let media = match &named {
-                        Some((kind, inner)) => media::bedrock(body, kind, inner, &place),
-                        None => {
-                            let kind = inner.0.first().map_or("empty", |(key, _)| key.as_ref());
-                            media::bedrock(body, kind, inner, &place)
-                        }
-                    };
-                    output.others.push((place, media));
-                }
+    let part = "a block of a `toolResult`";
+    let has_texts = body.output_list(list, part, output, |inner, place, output| {
+        let text = inner.text_value("text");
+        match text.or_else(|| inner.present("json")) {
+            Some(text) => output.texts.push(body.place(text)),
+            None => {
+                let named = ["image", DOCUMENT, "video"]
+                    .into_iter()
+                    .find_map(|kind| Some((kind, inner.object(kind)?)));
+                let media = match &named {
+                    Some((kind, inner)) => media::bedrock(body, kind, inner, &place),
+                    None => media::bedrock(body, first_key(inner), inner, &place),
+                };
+                output.others.push((place, media));
             }
-        })
-        .map_err(|error| {
-            let error = json::without_position(&error);
-            format!("a block of a `toolResult`: {error}")
-        })?;
+        }
+    })?;
     if has_texts {
         let what = "a block of a `toolResult` is a string instead of an object";
         message.flaw(Rule::Bed8, what);
@@ -273,12 +238,8 @@ fn reasoning(body: &Body<'_>, reasoning: &Members<'_>, message: &mut Message) ->
     if message.role != Role::Assistant {
         message.warning(Rule::Bed8, "reasoning is not in an assistant message");
     }
-    let shown = reasoning
-        .present("reasoningText")
-        .and_then(members)
-        .and_then(|text| text.present("text"))
-        .filter(|text| json::is_text(text.get()));
-    match shown {
+    let shown = reasoning.object("reasoningText");
+    match shown.and_then(|text| text.text_value("text")) {
         Some(text) => Content::Thinking(body.place(text)),
         None => Content::opaque("redactedContent", Meaning::Thinking),
     }
@@ -286,15 +247,11 @@ fn reasoning(body: &Body<'_>, reasoning: &Members<'_>, message: &mut Message) ->
 
 /// What the user says, marked for a guardrail to look at.
 fn guarded(body: &Body<'_>, guarded: &Members<'_>, place: &Place) -> Content {
-    let text = guarded
-        .present("text")
-        .and_then(members)
-        .and_then(|text| text.present("text"))
-        .filter(|text| json::is_text(text.get()));
-    if let Some(text) = text {
+    let text = guarded.object("text");
+    if let Some(text) = text.and_then(|text| text.text_value("text")) {
         return Content::Text(body.place(text));
     }
-    match guarded.present("image").and_then(members) {
+    match guarded.object("image") {
         Some(image) => Content::Media(Box::new(media::bedrock(body, "image", &image, place))),
         None => Content::opaque("guardContent", Meaning::Other),
     }

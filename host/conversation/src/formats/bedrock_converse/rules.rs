@@ -7,10 +7,10 @@ use std::collections::HashSet;
 
 use super::read::{DOCUMENT, is_cache_point};
 use crate::formats::anthropic::rules::{CACHE_MARKS, an_open_loop_begins_with_thinking};
-use crate::formats::rules::{Check, Findings, View, checks, common};
+use crate::formats::rules::{Check, Findings, View, common};
 use crate::model::message::{Content, Media, Message, Role};
 use crate::model::pairing::Pairing;
-use crate::model::rule::Severity;
+use crate::model::rule::{Rule, Severity};
 
 /// Documents that a message may hold.
 const DOCUMENTS: usize = 5;
@@ -18,29 +18,25 @@ const DOCUMENTS: usize = 5;
 /// The most characters of the name of a document.
 const LONGEST_NAME: usize = 200;
 
-pub(super) const CHECKS: &[Check] = checks![
-    All1 => common::somebody_speaks,
-    All4 => ids_are_unique,
-    All8 => common::sizes_are_within_limits,
-    Bed1 => the_user_speaks_first,
-    Bed2 => roles_alternate,
-    Bed3 => calls_are_answered_at_once,
-    Bed4 => results_follow_their_calls,
-    Bed5 => calls_have_their_tools,
-    Bed6 => nothing_is_blank,
-    Bed7 => an_open_loop_begins_with_thinking,
-    Bed8 => blocks_are_right,
-    Bed9 => documents_are_named_and_introduced,
-    Bed10 => cache_points_are_right,
+pub(super) const CHECKS: &[Check] = &[
+    (Rule::All1, common::somebody_speaks),
+    (Rule::All4, ids_are_unique),
+    (Rule::All8, common::sizes_are_within_limits),
+    (Rule::Bed1, the_user_speaks_first),
+    (Rule::Bed2, roles_alternate),
+    (Rule::Bed3, calls_are_answered_at_once),
+    (Rule::Bed4, results_follow_their_calls),
+    (Rule::Bed5, calls_have_their_tools),
+    (Rule::Bed6, nothing_is_blank),
+    (Rule::Bed7, an_open_loop_begins_with_thinking),
+    (Rule::Bed8, common::readers_saw_no_flaw),
+    (Rule::Bed9, documents_are_named_and_introduced),
+    (Rule::Bed10, cache_points_are_right),
 ];
 
 fn the_user_speaks_first(view: &View<'_>, found: &mut Findings) {
     found.add_flaws(view.messages);
-    if view
-        .messages
-        .first()
-        .is_some_and(|first| first.role == Role::Assistant)
-    {
+    if common::begins_with_the_model(view.messages) {
         found.warn(0, "the first message is not from the user");
     }
 }
@@ -63,7 +59,7 @@ pub(crate) fn pairing<'a>(calling: &'a Message, answering: &'a Message) -> Pairi
 
 /// Whether the message after it has to answer a message.
 pub(crate) fn calls(message: &Message) -> bool {
-    message.role == Role::Assistant && message.calls().next().is_some()
+    message.role == Role::Assistant && message.has_calls()
 }
 
 fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
@@ -86,7 +82,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
 
 fn results_follow_their_calls(view: &View<'_>, found: &mut Findings) {
     for (index, message) in view.messages.iter().enumerate() {
-        if message.outputs().next().is_none() {
+        if !message.has_outputs() {
             continue;
         }
         if message.role != Role::User {
@@ -105,7 +101,7 @@ fn results_follow_their_calls(view: &View<'_>, found: &mut Findings) {
 }
 
 fn calls_have_their_tools(view: &View<'_>, found: &mut Findings) {
-    let uses_tools = |own: &Message| own.calls().next().is_some() || own.outputs().next().is_some();
+    let uses_tools = |own: &Message| own.has_calls() || own.has_outputs();
     if view.envelope.lacks_tools && view.messages.iter().any(uses_tools) {
         found.add_to_whole("there are tool calls or results, and the request has no `toolConfig`");
     }
@@ -134,10 +130,6 @@ fn nothing_is_blank(view: &View<'_>, found: &mut Findings) {
 pub(crate) fn is_empty(message: &Message) -> bool {
     let mut parts = message.parts.iter();
     parts.all(|part| is_cache_point(&part.content))
-}
-
-fn blocks_are_right(view: &View<'_>, found: &mut Findings) {
-    found.add_flaws(view.messages);
 }
 
 /// The documents that stand in a message beside its texts, with the indices of their parts.
@@ -193,8 +185,7 @@ fn documents_are_named_and_introduced(view: &View<'_>, found: &mut Findings) {
 
 fn cache_points_are_right(view: &View<'_>, found: &mut Findings) {
     found.add_flaws(view.messages);
-    let own: u32 = view.messages.iter().map(|own| own.cache_marks).sum();
-    let marks = view.envelope.cache_marks + own;
+    let marks = common::cache_marks(view.envelope, view.messages);
     if marks > CACHE_MARKS {
         found.add_to_whole(format!(
             "there are {marks} `cachePoint` blocks; the provider accepts {CACHE_MARKS}"

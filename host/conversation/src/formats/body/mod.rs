@@ -67,9 +67,23 @@ pub(crate) struct Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
+    /// The members of a message that has to be an object.
+    pub(crate) fn object(&self) -> Result<&Members<'a>, String> {
+        let members = self.members.as_ref();
+        members.ok_or_else(|| "expected an object".to_owned())
+    }
+
     /// The member as text.
     pub(crate) fn text(&self, key: &str) -> Option<std::borrow::Cow<'a, str>> {
         self.members.as_ref()?.text(key)
+    }
+
+    /// The objects of a content that is a list.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = Members<'a>> + use<'a> {
+        let content = self.get("content").map_or("", RawValue::get);
+        json::objects(content, 0)
+            .flatten()
+            .map(|block| block.members)
     }
 
     pub(crate) fn has(&self, key: &str) -> bool {
@@ -123,18 +137,8 @@ impl<'a> Body<'a> {
                     return Ok(Self::of_single(document, envelope, list, raw, None));
                 }
                 if list == List::Contents && json::is_object(raw) {
-                    let Held(content) =
-                        serde_json::from_str(raw).map_err(|error| ReadError::Message {
-                            number: 1,
-                            what: json::without_position(&error),
-                        })?;
-                    return Ok(Self::of_single(
-                        document,
-                        envelope,
-                        list,
-                        raw,
-                        Some(content),
-                    ));
+                    let content = Some(held(raw, 1)?);
+                    return Ok(Self::of_single(document, envelope, list, raw, content));
                 }
                 if !json::is_list(raw) {
                     return Err(ReadError::Shape {
@@ -187,13 +191,8 @@ impl<'a> Body<'a> {
             .into_iter()
             .enumerate()
             .map(|(index, raw)| {
-                let Held(members) =
-                    serde_json::from_str(raw.get()).map_err(|error| ReadError::Message {
-                        number: index + 1,
-                        what: json::without_position(&error),
-                    })?;
                 Ok(Raw {
-                    members: Some(members),
+                    members: Some(held(raw.get(), index + 1)?),
                     place: json::place_of(document, raw.get()),
                 })
             })
@@ -284,13 +283,14 @@ impl<'a> Body<'a> {
     /// which no provider documents, is one of the output's. Returns whether there was one.
     ///
     /// # Errors
-    /// Something in it is neither an object nor a text.
+    /// Something in it, which errors call `part`, is neither an object nor a text.
     pub(crate) fn output_list(
         &self,
         list: &'a RawValue,
+        part: &str,
         output: &mut Output,
         mut read: impl FnMut(&Members<'a>, Place, &mut Output),
-    ) -> Result<bool, serde_json::Error> {
+    ) -> Result<bool, String> {
         let mut elements = self.objects(list);
         let mut has_texts = false;
         loop {
@@ -299,11 +299,20 @@ impl<'a> Body<'a> {
                 output.texts.push(text);
                 continue;
             }
-            let Some(object) = elements.next().transpose()? else {
-                return Ok(has_texts);
-            };
-            read(&object.members, object.place, output);
+            match elements.next() {
+                Some(Ok(object)) => read(&object.members, object.place, output),
+                Some(Err(error)) => {
+                    return Err(format!("{part}: {}", json::without_position(&error)));
+                }
+                None => return Ok(has_texts),
+            }
         }
+    }
+
+    /// Whether the first text of an output begins like one that reports a failure.
+    pub(crate) fn reports_failure(&self, output: &Output) -> bool {
+        let first = output.texts.first();
+        first.is_some_and(|text| Output::begins_like_a_failure(self.get(text)))
     }
 
     /// Where a value lies in the document.
@@ -323,6 +332,15 @@ impl<'a> Body<'a> {
     }
 }
 
+/// The members of the message with this number.
+fn held(raw: &str, number: usize) -> Result<Members<'_>, ReadError> {
+    let Held(members) = serde_json::from_str(raw).map_err(|error| ReadError::Message {
+        number,
+        what: json::without_position(&error),
+    })?;
+    Ok(members)
+}
+
 fn raw_list<'a>(document: &'a str, list: &'a str) -> Result<Vec<&'a RawValue>, ReadError> {
     serde_json::from_str(list).map_err(|error| ReadError::json(document, list, &error))
 }
@@ -336,7 +354,7 @@ fn list_of(envelope: &Members<'_>, format: Option<Format>) -> Result<List, ReadE
             hint: hint_for(envelope).to_owned(),
         });
     };
-    let list = format.wire().list();
+    let list = format.facts().list;
     if there(&list) {
         return Ok(list);
     }

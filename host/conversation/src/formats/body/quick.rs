@@ -70,7 +70,7 @@ impl Request {
     fn list(&self, key: &str) -> Option<List> {
         let list = List::IN_BODIES.into_iter().find(|list| list.key() == key)?;
         match self.format {
-            Some(format) if format.wire().list() != list => None,
+            Some(format) if format.facts().list != list => None,
             _ => Some(list),
         }
     }

@@ -11,48 +11,38 @@ use serde_json::value::RawValue;
 
 use serde_json::{Value, json};
 
-use self::rules::{Step, has_calls};
-use super::body::{Body, List, Raw};
-use super::rules::Check;
-use super::{Asked, ProviderLimits, WireFormat};
+use self::rules::Step;
+use super::body::{Body, List};
+use super::{Facts, ProviderLimits, WireFormat};
 use crate::json::{self, Members, Place};
 use crate::model::envelope::{Envelope, ToolDefinition};
 use crate::model::message::{Message, Role};
-use crate::model::unit::Unit;
 
 pub(super) struct Gemini;
 
+const FACTS: &Facts = &Facts {
+    list: List::Contents,
+    content_key: "parts",
+    names_model: false,
+    alternates: true,
+    ..Facts::of(read::message, rules::CHECKS, ProviderLimits::GEMINI)
+};
+
 impl WireFormat for Gemini {
-    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
-        read::message(body, raw)
+    fn facts(&self) -> &'static Facts {
+        FACTS
     }
 
-    fn list(&self) -> List {
-        List::Contents
-    }
-
-    fn content_key(&self) -> &'static str {
-        "parts"
-    }
-
-    /// Its URL does.
-    fn names_model(&self) -> bool {
-        false
-    }
-
-    fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
-        let mut lengths = Vec::new();
-        let mut rest = messages;
-        while !rest.is_empty() {
-            let length = unit_length(rest);
-            lengths.push(length);
-            rest = &rest[length..];
+    /// A step, with the steps that begin with its last responses.
+    fn unit_length(&self, messages: &[Message]) -> usize {
+        let mut length = 1;
+        while let Some(step) = Step::first_of(&messages[length - 1..]) {
+            length += step.calls.len() - 1 + step.answers.len();
+            if step.answers.is_empty() || !messages[length - 1].has_calls() {
+                break;
+            }
         }
-        lengths
-    }
-
-    fn reopens(&self, _: &[Message], units: &[Unit], _: &Message, _: &mut Asked) -> usize {
-        units.len().saturating_sub(1)
+        length
     }
 
     fn envelope(&self, body: &Body<'_>) -> Envelope {
@@ -62,16 +52,12 @@ impl WireFormat for Gemini {
         let tools = body.member("tools");
         Envelope {
             texts: instruction.map_or_else(Vec::new, |raw| texts(body, raw)),
-            tools: tools.map_or_else(Vec::new, |raw| declarations(body, raw)),
+            tools: declarations(body, tools),
             tool_list: tools.map(|raw| body.place(raw)),
             wants_signatures: wants_signatures(body),
             declares_no_tools: declares_no_tools(body),
             ..Envelope::default()
         }
-    }
-
-    fn checks(&self) -> &'static [Check] {
-        rules::CHECKS
     }
 
     fn instructions(&self, text: &str) -> Option<String> {
@@ -84,14 +70,6 @@ impl WireFormat for Gemini {
         json!({"functionDeclarations": [
             {"name": name, "description": description, "parameters": parameters}
         ]})
-    }
-
-    fn limits(&self) -> ProviderLimits {
-        ProviderLimits::GEMINI
-    }
-
-    fn alternates(&self) -> bool {
-        true
     }
 
     fn text_part(&self, text: &str) -> String {
@@ -110,25 +88,12 @@ impl WireFormat for Gemini {
             text.to_owned()
         } else {
             // A call that failed is not to look like one that did not.
-            let members = serde_json::from_str::<Members<'_>>(old).ok();
+            let members = json::members(old);
             let failed = members.is_some_and(|members| members.present("error").is_some());
             let key = if failed { "error" } else { "output" };
             format!(r#"{{"{key}":{text}}}"#)
         }
     }
-}
-
-/// How many contents the first unit of `messages`, which are not empty, has: a step, with the steps that begin
-/// with its last responses.
-fn unit_length(messages: &[Message]) -> usize {
-    let mut length = 1;
-    while let Some(step) = Step::first_of(&messages[length - 1..]) {
-        length += step.calls.len() - 1 + step.answers.len();
-        if step.answers.is_empty() || !has_calls(&messages[length - 1]) {
-            break;
-        }
-    }
-    length
 }
 
 /// Whether a body says that there are no tools. A bare list of contents does not, nor does one whose tools may
@@ -164,8 +129,7 @@ fn generation(model: &str) -> Option<u32> {
 
 /// A member of an object, in either spelling.
 fn inside<'a>(object: &'a RawValue, camel: &str, snake: &str) -> Option<&'a RawValue> {
-    let members = serde_json::from_str::<Members<'a>>(object.get()).ok()?;
-    read::either(&members, camel, snake)
+    json::members(object.get())?.first(&[camel, snake])
 }
 
 /// The texts of a system instruction: a content, or its parts alone, or a text.
@@ -173,45 +137,36 @@ fn texts(body: &Body<'_>, raw: &RawValue) -> Vec<Place> {
     if json::is_text(raw.get()) {
         return vec![body.place(raw)];
     }
-    let content = serde_json::from_str::<Members<'_>>(raw.get()).ok();
+    let content = json::members(raw.get());
     let parts = content
-        .as_ref()
         .and_then(|content| content.present("parts"))
         .unwrap_or(raw);
     let one_or_many: Vec<Members<'_>> = if json::is_list(parts.get()) {
-        serde_json::from_str(parts.get()).unwrap_or_default()
+        json::all_objects(Some(parts))
     } else {
-        serde_json::from_str(parts.get()).into_iter().collect()
+        json::members(parts.get()).into_iter().collect()
     };
     one_or_many
         .iter()
-        .filter_map(|part| part.present("text"))
-        .filter(|text| json::is_text(text.get()))
+        .filter_map(|part| part.text_value("text"))
         .map(|text| body.place(text))
         .collect()
 }
 
 /// The functions of all tools.
-fn declarations(body: &Body<'_>, tools: &RawValue) -> Vec<ToolDefinition> {
-    let tools: Vec<Members<'_>> = serde_json::from_str(tools.get()).unwrap_or_default();
-    tools
+fn declarations(body: &Body<'_>, tools: Option<&RawValue>) -> Vec<ToolDefinition> {
+    const PARAMETERS: [&str; 3] = [
+        "parameters",
+        "parametersJsonSchema",
+        "parameters_json_schema",
+    ];
+    json::all_objects(tools)
         .iter()
-        .filter_map(|tool| read::either(tool, "functionDeclarations", "function_declarations"))
-        .flat_map(|list| serde_json::from_str::<Vec<Members<'_>>>(list.get()).unwrap_or_default())
-        .map(|function| ToolDefinition {
-            name: function.text("name").unwrap_or_default().into_owned(),
-            description: function
-                .text("description")
-                .unwrap_or_default()
-                .into_owned(),
-            parameters: [
-                "parameters",
-                "parametersJsonSchema",
-                "parameters_json_schema",
-            ]
-            .iter()
-            .find_map(|key| function.present(key))
-            .map(|raw| body.place(raw)),
+        .map(|tool| tool.first(&["functionDeclarations", "function_declarations"]))
+        .flat_map(json::all_objects)
+        .map(|function| {
+            let schema = function.first(&PARAMETERS);
+            ToolDefinition::of(&function, schema.map(|raw| body.place(raw)))
         })
         .collect()
 }

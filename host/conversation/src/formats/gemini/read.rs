@@ -6,9 +6,7 @@ use crate::formats::body::{Body, Raw, no_role};
 use crate::formats::meaning;
 use crate::formats::media::{self, printable};
 use crate::json::{self, Members, Object, Place};
-use crate::model::message::{
-    Call, Content, Link, Meaning, Media, Message, Opaque, Output, Part, Role,
-};
+use crate::model::message::{Call, Content, Link, Meaning, Media, Message, Output, Part, Role};
 use crate::model::rule::Rule;
 
 /// The kind of a part that holds nothing.
@@ -19,9 +17,7 @@ const SIGNATURE: &str = "signature";
 
 /// Reads one content.
 pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
-    let Some(members) = &raw.members else {
-        return Err("expected an object".to_owned());
-    };
+    let members = raw.object()?;
     let role = match members.text("role").as_deref() {
         // The API takes a content without a role for the user's.
         Some("user" | "function") => Role::User,
@@ -70,23 +66,19 @@ fn add_part(body: &Body<'_>, part: Object<'_>, message: &mut Message) -> Result<
     Ok(())
 }
 
-/// A member in either spelling.
-pub(crate) fn either<'a>(part: &Members<'a>, camel: &str, snake: &str) -> Option<&'a RawValue> {
-    part.present(camel).or_else(|| part.present(snake))
-}
-
 /// Whether a part has the signature of a thought.
 pub(crate) fn has_signature(part: &Members<'_>) -> bool {
-    either(part, "thoughtSignature", "thought_signature").is_some()
+    part.first(&["thoughtSignature", "thought_signature"])
+        .is_some()
 }
 
 /// What a picture, a document or the like lies in.
 fn data<'a>(part: &Members<'a>) -> Option<&'a RawValue> {
-    either(part, "inlineData", "inline_data").or_else(|| either(part, "fileData", "file_data"))
+    part.first(&["inlineData", "inline_data", "fileData", "file_data"])
 }
 
 fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Content, String> {
-    let is_thought = part.get("thought").is_some_and(|raw| raw.get() == "true");
+    let is_thought = part.is_true("thought");
     let is_signed = has_signature(part);
     if let Some(text) = part.present("text") {
         if !json::is_text(text.get()) {
@@ -102,18 +94,16 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
             Content::Text(place)
         });
     }
-    if let Some(call) = either(part, "functionCall", "function_call") {
-        let call: Members<'_> = serde_json::from_str(call.get())
-            .map_err(|_| "expected a `functionCall` to be an object".to_owned())?;
+    if let Some(call) = part.first(&["functionCall", "function_call"]) {
+        let call = json::members(call.get()).ok_or("expected a `functionCall` to be an object")?;
         return Ok(Content::Call(Box::new(Call {
-            id: call.text("id").unwrap_or_default().into_owned(),
-            name: call.text("name").unwrap_or_default().into_owned(),
+            id: call.string("id"),
+            name: call.string("name"),
             arguments: call.get("args").map(|raw| body.place(raw)),
-            detached: false,
-            kind: "",
+            ..Call::default()
         })));
     }
-    if let Some(response) = either(part, "functionResponse", "function_response") {
+    if let Some(response) = part.first(&["functionResponse", "function_response"]) {
         return read_response(body, response).map(|output| Content::Output(Box::new(output)));
     }
     if let Some(data) = data(part) {
@@ -133,11 +123,11 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
     }
     let kind = kind.unwrap_or(EMPTY);
     if is_hosted(kind) {
-        return Ok(Content::Opaque(Box::new(Opaque {
-            kind: printable(kind),
-            meaning: Meaning::Other,
-            link: Link::Hosted,
-        })));
+        return Ok(Content::linked(
+            printable(kind),
+            Meaning::Other,
+            Link::Hosted,
+        ));
     }
     let kind = printable(kind);
     let meaning = meaning::of_type(&kind);
@@ -160,17 +150,12 @@ fn is_hosted(kind: &str) -> bool {
 }
 
 fn read_response(body: &Body<'_>, raw: &RawValue) -> Result<Output, String> {
-    let response: Members<'_> = serde_json::from_str(raw.get())
-        .map_err(|_| "expected a `functionResponse` to be an object".to_owned())?;
+    let response =
+        json::members(raw.get()).ok_or("expected a `functionResponse` to be an object")?;
     let mut output = Output {
-        call_id: response.text("id").unwrap_or_default().into_owned(),
-        name: response.text("name").unwrap_or_default().into_owned(),
-        kind: "",
-        failed: false,
-        marked_failed: false,
-        texts: Vec::new(),
-        others: Vec::new(),
-        content: None,
+        call_id: response.string("id"),
+        name: response.string("name"),
+        ..Output::default()
     };
     if let Some(inner) = response.present("response") {
         read_object(body, inner, &mut output);
@@ -186,9 +171,7 @@ fn read_response(body: &Body<'_>, raw: &RawValue) -> Result<Output, String> {
 /// The object that a function returned. Where it is nothing but one text, as the API's own
 /// `output` and `error`, that text is the output's; else the object as JSON is.
 fn read_object(body: &Body<'_>, object: &RawValue, output: &mut Output) {
-    let members = serde_json::from_str::<Members<'_>>(object.get())
-        .map(|members| members.0)
-        .unwrap_or_default();
+    let members = json::members(object.get()).map_or_else(Vec::new, |members| members.0);
     output.failed = members
         .iter()
         .any(|(key, value)| key == "error" && value.get() != "null");

@@ -3,26 +3,25 @@
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::collections::HashSet;
 use std::ops::Range;
 
-use super::read::{EMPTY, either, has_signature};
-use crate::formats::rules::{Check, Findings, View, checks, common};
-use crate::json::{self, Members};
-use crate::model::message::{Call, Content, Message, Part, Role};
-use crate::model::pairing::Pairing;
-use crate::model::rule::Severity;
+use super::read::{EMPTY, has_signature};
+use crate::formats::rules::{Check, Findings, View, common};
+use crate::json;
+use crate::model::message::{Content, Message, Part, Role};
+use crate::model::pairing::{Among, Pairing};
+use crate::model::rule::{Rule, Severity};
 
-pub(super) const CHECKS: &[Check] = checks![
-    All1 => common::somebody_should_speak,
-    All4 => ids_are_unique,
-    All8 => common::sizes_are_within_limits,
-    Gem1 => roles_are_right,
-    Gem2 => calls_are_answered_at_once,
-    Gem3 => calls_are_signed,
-    Gem4 => responses_are_objects,
-    Gem5 => parts_are_not_empty,
-    Gem7 => calls_and_responses_have_names,
+pub(super) const CHECKS: &[Check] = &[
+    (Rule::All1, common::somebody_should_speak),
+    (Rule::All4, ids_are_unique),
+    (Rule::All8, common::sizes_are_within_limits),
+    (Rule::Gem1, roles_are_right),
+    (Rule::Gem2, calls_are_answered_at_once),
+    (Rule::Gem3, calls_are_signed),
+    (Rule::Gem4, responses_are_objects),
+    (Rule::Gem5, parts_are_not_empty),
+    (Rule::Gem7, calls_and_responses_have_names),
 ];
 
 /// Ids are for the client's own use here.
@@ -55,18 +54,18 @@ impl<'a> Step<'a> {
     /// The step that begins with the first of these messages; `None` if that has no calls.
     pub(super) fn first_of(messages: &'a [Message]) -> Option<Self> {
         let (first, rest) = messages.split_first()?;
-        if !has_calls(first) {
+        if !first.has_calls() {
             return None;
         }
         let calls_too =
-            |own: &&Message| own.role == first.role && has_calls(own) && !has_outputs(own);
+            |own: &&Message| own.role == first.role && own.has_calls() && !own.has_outputs();
         let more = rest.iter().take_while(calls_too).count();
         let (calls, behind) = messages.split_at(1 + more);
         let mut length = 0;
-        for own in behind.iter().take_while(|own| has_outputs(own)) {
+        for own in behind.iter().take_while(|own| own.has_outputs()) {
             length += 1;
             // Its calls are of the next step.
-            if has_calls(own) {
+            if own.has_calls() {
                 break;
             }
         }
@@ -80,7 +79,7 @@ impl<'a> Step<'a> {
 fn steps(messages: &[Message]) -> impl Iterator<Item = (usize, Step<'_>)> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let start = at + messages.get(at..)?.iter().position(has_calls)?;
+        let start = at + messages.get(at..)?.iter().position(Message::has_calls)?;
         let step = Step::first_of(&messages[start..])?;
         at = start + step.calls.len();
         Some((start, step))
@@ -102,17 +101,9 @@ pub(crate) fn pairing<'a>(calling: &'a [Message], answering: &'a [Message]) -> P
     pairing
 }
 
-pub(crate) fn has_calls(message: &Message) -> bool {
-    message.calls().next().is_some()
-}
-
 /// Whether calls may follow a content: one of the user, or of responses, whoever's it is.
 pub(crate) fn takes_calls_behind(message: &Message) -> bool {
-    message.role == Role::User || has_outputs(message)
-}
-
-fn has_outputs(message: &Message) -> bool {
-    message.outputs().next().is_some()
+    message.role == Role::User || message.has_outputs()
 }
 
 fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
@@ -153,7 +144,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
     }
     answer_nothing(messages, end..messages.len(), found);
     for (index, message) in messages.iter().enumerate() {
-        if has_outputs(message) && message.role == Role::Assistant {
+        if message.has_outputs() && message.role == Role::Assistant {
             let what = "a `functionResponse` is not in a content of the user";
             found.warn(index, what);
         }
@@ -165,7 +156,7 @@ const ANSWERS_NOTHING: &str = "a `functionResponse` answers no call of the conte
 /// Reports the responses that stand in none of the places for them.
 fn answer_nothing(messages: &[Message], among: Range<usize>, found: &mut Findings) {
     for index in among {
-        if has_outputs(&messages[index]) {
+        if messages[index].has_outputs() {
             found.add(index, ANSWERS_NOTHING);
         }
     }
@@ -181,24 +172,12 @@ fn look_at_calls(
     found: &mut Findings,
 ) {
     // Where no tools are declared, the API answers whatever became of calls.
-    let severity = if view.envelope.declares_no_tools {
-        Severity::Warning
-    } else {
-        Severity::Error
-    };
-    let unanswered: HashSet<*const Call> = pairing
-        .unanswered
-        .iter()
-        .map(|call| std::ptr::from_ref(*call))
-        .collect();
+    let severity = Severity::error_if(!view.envelope.declares_no_tools);
+    let unanswered = Among::of(pairing.unanswered.iter().copied());
     for (index, message) in (at..).zip(calls) {
-        let is_unanswered = |call: &Call| unanswered.contains(&std::ptr::from_ref(call));
-        if message.calls().any(is_unanswered) {
-            found.note(
-                severity,
-                index,
-                "a call is not answered in the next content",
-            );
+        if message.calls().any(|call| unanswered.has(call)) {
+            let what = "a call is not answered in the next content";
+            found.note(severity, index, what);
         }
         if message.role != Role::Assistant {
             found.warn(index, "a call is not in a content of the model");
@@ -211,11 +190,8 @@ fn look_at_calls(
 fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
     let is_own = |message: &Message| {
         message.role == Role::User
-            && message
-                .parts
-                .iter()
-                .any(|part| !matches!(part.content, Content::Output(_)))
-            && !has_outputs(message)
+            && !message.parts.iter().all(Part::is_output)
+            && !message.has_outputs()
     };
     let turn = view.messages.iter().rposition(is_own).unwrap_or(0);
     let is_signed = |message: &Message| {
@@ -228,7 +204,7 @@ fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
         parts
             .iter()
             .filter_map(|part| view.document.get(part.place.clone()))
-            .filter_map(|raw| serde_json::from_str::<Members<'_>>(raw).ok())
+            .filter_map(json::members)
             .any(|part| has_signature(&part))
     };
     let steps: Vec<(usize, bool)> = view
@@ -236,15 +212,11 @@ fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
         .iter()
         .enumerate()
         .skip(turn)
-        .filter(|(_, message)| has_calls(message))
+        .filter(|(_, message)| message.has_calls())
         .map(|(index, message)| (index, is_signed(message)))
         .collect();
     if steps.iter().any(|(_, signed)| *signed) {
-        let severity = if view.envelope.wants_signatures {
-            Severity::Error
-        } else {
-            Severity::Warning
-        };
+        let severity = Severity::error_if(view.envelope.wants_signatures);
         for (index, _) in steps.iter().filter(|(_, signed)| !signed) {
             let what = "the first call has no thought signature, and others of its turn have";
             found.note(severity, *index, what);
@@ -255,15 +227,14 @@ fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
 /// A missing response is accepted as an empty one.
 fn responses_are_objects(view: &View<'_>, found: &mut Findings) {
     let is_object = |part: &Part| {
-        let raw = view.document.get(part.place.clone())?;
-        let part: Members<'_> = serde_json::from_str(raw).ok()?;
-        let outer = either(&part, "functionResponse", "function_response")?;
-        let outer: Members<'_> = serde_json::from_str(outer.get()).ok()?;
-        Some(json::is_object(outer.present("response")?.get()))
+        let part = json::members(view.document.get(part.place.clone())?)?;
+        let outer = part.first(&["functionResponse", "function_response"])?;
+        let response = json::members(outer.get())?.raw("response")?;
+        Some(json::is_object(response))
     };
     for (index, message) in view.messages.iter().enumerate() {
         for part in &message.parts {
-            if !matches!(part.content, Content::Output(_)) {
+            if !part.is_output() {
                 continue;
             }
             match is_object(part) {
@@ -290,7 +261,7 @@ fn calls_and_responses_have_names(view: &View<'_>, found: &mut Findings) {
 }
 
 fn parts_are_not_empty(view: &View<'_>, found: &mut Findings) {
-    common::no_text_should_be_empty(view, found);
+    common::empty_texts(view, found, common::Empty::Doubtful);
     for (index, message) in view.messages.iter().enumerate() {
         if message.content.is_none() && message.parts.is_empty() {
             found.add(index, "a content has no parts");

@@ -10,6 +10,41 @@ pub(crate) struct Content<'a> {
     pub(crate) parts: Vec<Part<'a>>,
     /// Tokens that the provider counted up to here; 0 where it told none.
     pub(crate) tokens: u64,
+    /// Whether it is a summary that a program recorded.
+    pub(crate) is_summary: bool,
+}
+
+impl<'a> Content<'a> {
+    /// What the user says, or what answers calls.
+    pub(crate) fn user(parts: Vec<Part<'a>>) -> Self {
+        Self {
+            role: "user",
+            parts,
+            tokens: 0,
+            is_summary: false,
+        }
+    }
+}
+
+/// Adds what the model says, with the tokens that the provider counted up to there. A turn with calls follows a
+/// turn of the user (GEM-2), so it joins what the model said before.
+pub(crate) fn add_answer<'a>(
+    contents: &mut Vec<Content<'a>>,
+    mut parts: Vec<Part<'a>>,
+    tokens: u64,
+) {
+    match contents.last_mut() {
+        Some(before) if before.role == "model" => {
+            before.parts.append(&mut parts);
+            before.tokens = tokens;
+        }
+        _ => contents.push(Content {
+            role: "model",
+            parts,
+            tokens,
+            is_summary: false,
+        }),
+    }
 }
 
 /// One part, as raw JSON.

@@ -10,12 +10,10 @@ use serde_json::{Value, json};
 
 use super::body::{Body, Raw};
 use super::openai::{is_openais, tool_definitions};
-use super::rules::Check;
-use super::{Asked, ProviderLimits, WireFormat};
+use super::{Facts, ProviderLimits, WireFormat};
 use crate::json;
 use crate::model::envelope::Envelope;
 use crate::model::message::{Message, Role};
-use crate::model::unit::Unit;
 
 pub(super) struct OpenAiChat;
 
@@ -61,31 +59,22 @@ fn has_own_parts(raw: &Raw<'_>) -> bool {
         })
 }
 
+const FACTS: &Facts = &Facts {
+    inserted: &[Role::System, Role::Developer, Role::User],
+    ..Facts::of(read::message, rules::CHECKS, ProviderLimits::OPENAI)
+};
+
 impl WireFormat for OpenAiChat {
-    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
-        read::message(body, raw)
+    fn facts(&self) -> &'static Facts {
+        FACTS
     }
 
-    fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
-        let mut lengths = Vec::new();
-        let mut rest = messages;
-        while let Some((first, after)) = rest.split_first() {
-            let outputs = if first.calls().next().is_some() {
-                after
-                    .iter()
-                    .take_while(|message| message.role == Role::Tool)
-                    .count()
-            } else {
-                0
-            };
-            lengths.push(1 + outputs);
-            rest = &after[outputs..];
+    fn unit_length(&self, messages: &[Message]) -> usize {
+        if !messages[0].has_calls() {
+            return 1;
         }
-        lengths
-    }
-
-    fn reopens(&self, _: &[Message], units: &[Unit], _: &Message, _: &mut Asked) -> usize {
-        units.len().saturating_sub(1)
+        let after = messages[1..].iter();
+        1 + after.take_while(|own| own.role == Role::Tool).count()
     }
 
     fn envelope(&self, body: &Body<'_>) -> Envelope {
@@ -98,22 +87,10 @@ impl WireFormat for OpenAiChat {
         }
     }
 
-    fn checks(&self) -> &'static [Check] {
-        rules::CHECKS
-    }
-
     fn tool_definition(&self, name: &str, description: &str, parameters: &Value) -> Value {
         json!({
             "type": "function",
             "function": {"name": name, "description": description, "parameters": parameters}
         })
-    }
-
-    fn limits(&self) -> ProviderLimits {
-        ProviderLimits::OPENAI
-    }
-
-    fn has_role(&self, role: Role) -> bool {
-        matches!(role, Role::System | Role::Developer | Role::User)
     }
 }

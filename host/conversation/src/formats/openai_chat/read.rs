@@ -14,23 +14,19 @@ use crate::model::rule::Rule;
 
 const NO_TYPE: &str = "a call has no `type`";
 
+/// The format and its roles, for errors.
+const ROLES: &str = "OpenAI Chat (system, developer, user, assistant, tool)";
+
 /// Reads one message.
 pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
-    let Some(members) = &raw.members else {
-        return Err("expected an object".to_owned());
-    };
+    let members = raw.object()?;
     let role = match members.text("role").as_deref() {
         Some("system") => Role::System,
         Some("developer") => Role::Developer,
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         Some("tool" | "function") => Role::Tool,
-        _ => {
-            return Err(no_role(
-                members,
-                "OpenAI Chat (system, developer, user, assistant, tool)",
-            ));
-        }
+        _ => return Err(no_role(members, ROLES)),
     };
     let content = members.present("content");
     let mut message = Message {
@@ -72,7 +68,7 @@ fn check_tool_content(members: &Members<'_>, content: Option<&RawValue>, message
 /// Reads the thinking that some servers send beside the content.
 fn read_thinking(body: &Body<'_>, members: &Members<'_>, message: &mut Message) {
     for key in ["reasoning_content", "reasoning"] {
-        if let Some(thinking) = members.present(key).filter(|raw| json::is_text(raw.get())) {
+        if let Some(thinking) = members.text_value(key) {
             let place = body.place(thinking);
             message.parts.push(Part {
                 content: Content::Thinking(place.clone()),
@@ -113,8 +109,8 @@ fn read_calls(body: &Body<'_>, members: &Members<'_>, message: &mut Message) -> 
             message.parts.push(part);
         }
     } else if let Some(call) = members.present("function_call") {
-        let function: Members<'_> = serde_json::from_str(call.get())
-            .map_err(|_| "expected `function_call` to be an object".to_owned())?;
+        let function =
+            json::members(call.get()).ok_or("expected `function_call` to be an object")?;
         note_missing_members(&function, message);
         message
             .parts
@@ -125,13 +121,9 @@ fn read_calls(body: &Body<'_>, members: &Members<'_>, message: &mut Message) -> 
 
 fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> Result<(), String> {
     if json::is_text(content.get()) {
-        let place = body.place(content);
         // Assistants beside calls often carry an empty text, which is not a part of its own.
         if content.get() != "\"\"" || message.role != Role::Assistant {
-            message.parts.push(Part {
-                content: Content::Text(place.clone()),
-                place,
-            });
+            message.parts.push(Part::text(body.place(content)));
         }
         return Ok(());
     }
@@ -189,8 +181,8 @@ fn read_call(body: &Body<'_>, call: Object<'_>, message: &mut Message) -> Result
     }
     let inner = call.present("function").or_else(|| call.present("custom"));
     let function = inner
-        .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
-        .ok_or_else(|| "a tool call has no `function`".to_owned())?;
+        .and_then(|raw| json::members(raw.get()))
+        .ok_or("a tool call has no `function`")?;
     if call.text("type").is_none() {
         // Some APIs know functions alone, and name no type in their answers.
         if call.get("type").is_none() && call.present("function").is_some() {
@@ -213,10 +205,10 @@ fn call_part(
     Part {
         content: Content::Call(Box::new(Call {
             id: id.to_owned(),
-            name: function.text("name").unwrap_or_default().into_owned(),
+            name: function.string("name"),
             arguments: arguments_of(function).map(|raw| body.place(raw)),
-            detached: false,
             kind,
+            ..Call::default()
         })),
         place,
     }
@@ -230,63 +222,45 @@ fn read_output(
 ) -> Result<Part, String> {
     let content = members.present("content");
     let mut output = Output {
-        call_id: members
-            .text("tool_call_id")
-            .unwrap_or_default()
-            .into_owned(),
+        call_id: members.string("tool_call_id"),
         name: message.name().unwrap_or_default().to_owned(),
         kind: if members.text("role").as_deref() == Some("function") {
             OLD
         } else {
             ""
         },
-        failed: false,
-        marked_failed: false,
-        texts: Vec::new(),
-        others: Vec::new(),
         content: content.map(|raw| body.place(raw)),
+        ..Output::default()
     };
     match content {
         Some(text) if json::is_text(text.get()) => output.texts.push(body.place(text)),
         Some(list) if json::is_list(list.get()) => {
-            let has_texts = body
-                .output_list(list, &mut output, |part, place, output| {
-                    match part
-                        .present("text")
-                        .filter(|text| json::is_text(text.get()))
-                    {
-                        Some(text) => output.texts.push(body.place(text)),
-                        None => {
-                            let kind = part.text("type").unwrap_or_default();
-                            let media = media::chat(body, &kind, part, &place);
-                            output.others.push((place, media));
-                        }
+            let part = "a part of `content`";
+            let has_texts = body.output_list(list, part, &mut output, |part, place, output| {
+                match part.text_value("text") {
+                    Some(text) => output.texts.push(body.place(text)),
+                    None => {
+                        let kind = part.text("type").unwrap_or_default();
+                        let media = media::chat(body, &kind, part, &place);
+                        output.others.push((place, media));
                     }
-                })
-                .map_err(|error| {
-                    format!("a part of `content`: {}", json::without_position(&error))
-                })?;
+                }
+            })?;
             if has_texts {
-                message.warning(
-                    Rule::Chat3,
-                    "a part of the content of a tool message is a string instead of an object",
-                );
+                let what =
+                    "a part of the content of a tool message is a string instead of an object";
+                message.warning(Rule::Chat3, what);
             }
         }
         // What a tool returned, not written as a text: its JSON is the text.
         Some(value) => {
-            message.flaw(
-                Rule::Chat3,
-                "the content of a tool message is neither a text nor a list",
-            );
+            let what = "the content of a tool message is neither a text nor a list";
+            message.flaw(Rule::Chat3, what);
             output.texts.push(body.place(value));
         }
         None => {}
     }
-    output.failed = output
-        .texts
-        .first()
-        .is_some_and(|text| Output::begins_like_a_failure(body.get(text)));
+    output.failed = body.reports_failure(&output);
     Ok(Part {
         place: raw.place.clone(),
         content: Content::Output(Box::new(output)),

@@ -3,24 +3,22 @@
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::collections::HashSet;
-
-use crate::formats::rules::{Check, Findings, View, checks, common};
+use crate::formats::rules::{Check, Findings, View, common};
 use crate::json;
-use crate::model::message::{Call, Content, Message, Output, Part, Role};
-use crate::model::pairing::Pairing;
-use crate::model::rule::Severity;
+use crate::model::message::{Content, Message, Output, Part, Role};
+use crate::model::pairing::{Among, Pairing};
+use crate::model::rule::{Rule, Severity};
 
-pub(super) const CHECKS: &[Check] = checks![
-    All1 => common::somebody_should_speak,
-    All4 => ids_are_unique,
-    All6 => common::no_text_part_is_empty,
-    All8 => common::sizes_are_within_limits,
-    Chat1 => outputs_stand_behind_their_calls,
-    Chat2 => calls_are_answered_at_once,
-    Chat3 => messages_have_content,
-    Chat4 => calls_are_whole,
-    Chat5 => old_pairs_stand_together,
+pub(super) const CHECKS: &[Check] = &[
+    (Rule::All1, common::somebody_should_speak),
+    (Rule::All4, ids_are_unique),
+    (Rule::All6, common::no_text_part_is_empty),
+    (Rule::All8, common::sizes_are_within_limits),
+    (Rule::Chat1, outputs_stand_behind_their_calls),
+    (Rule::Chat2, calls_are_answered_at_once),
+    (Rule::Chat3, messages_have_content),
+    (Rule::Chat4, calls_are_whole),
+    (Rule::Chat5, old_pairs_stand_together),
 ];
 
 /// The kind of the older `function_call` and of the `function` messages that answer it.
@@ -56,15 +54,12 @@ fn outputs_stand_behind_their_calls(view: &View<'_>, found: &mut Findings) {
         }
         let orphans: Vec<_> = not_old(&pairing.orphans).collect();
         common::report(at, unit, &orphans, |index| found.add(index, ORPHAN));
-        let orphans: HashSet<*const Output> = orphans.into_iter().map(std::ptr::from_ref).collect();
+        let orphans = Among::of(orphans);
         for (index, message) in unit.iter().enumerate() {
-            let is_orphan = |output: &Output| orphans.contains(&std::ptr::from_ref(output));
             let mut outputs = message.outputs().filter(|output| output.kind != OLD);
-            if outputs.any(|output| output.call_id.is_empty() && !is_orphan(output)) {
-                found.warn(
-                    at + index,
-                    "a tool message has no `tool_call_id`; it is matched with the first unanswered call",
-                );
+            if outputs.any(|output| output.call_id.is_empty() && !orphans.has(output)) {
+                let what = "a tool message has no `tool_call_id`; it is matched with the first unanswered call";
+                found.warn(at + index, what);
             }
         }
     }
@@ -78,14 +73,8 @@ fn not_old<'a>(outputs: &[&'a Output]) -> impl Iterator<Item = &'a Output> {
 
 fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
     for (at, unit) in view.units() {
-        let waits = |call: &&Call| call.kind != OLD;
-        if !view.is_last(at, unit)
-            && Pairing::of(unit)
-                .unanswered
-                .iter()
-                .copied()
-                .any(|call| waits(&call))
-        {
+        let mut unanswered = Pairing::of(unit).unanswered.into_iter();
+        if !view.is_last(at, unit) && unanswered.any(|call| call.kind != OLD) {
             found.add(at, "a tool call is not answered before the next message");
         }
     }
@@ -106,11 +95,7 @@ fn messages_have_content(view: &View<'_>, found: &mut Findings) {
             }
             Role::Assistant if message.has_empty_calls => {
                 // vLLM puts one into answers without calls, and takes it back.
-                let severity = if view.envelope.is_makers_own {
-                    Severity::Error
-                } else {
-                    Severity::Warning
-                };
+                let severity = Severity::error_if(view.envelope.is_makers_own);
                 found.note(severity, index, "`tool_calls` is an empty list");
             }
             Role::User | Role::System | Role::Developer if message.content.is_none() => {
@@ -124,13 +109,8 @@ fn messages_have_content(view: &View<'_>, found: &mut Findings) {
 fn calls_are_whole(view: &View<'_>, found: &mut Findings) {
     found.add_flaws(view.messages);
     for (index, message) in view.messages.iter().enumerate() {
-        let is_text = |place: &json::Place| {
-            json::is_text(view.document.get(place.clone()).unwrap_or_default())
-        };
-        if message
-            .calls()
-            .any(|call| call.arguments.as_ref().is_some_and(|place| !is_text(place)))
-        {
+        let mut arguments = message.calls().filter_map(|call| call.arguments.as_ref());
+        if arguments.any(|place| !json::is_text(view.document.at(place))) {
             found.add(index, "the arguments of a call are not a JSON text");
         }
     }

@@ -54,7 +54,11 @@ impl Answers {
             // Calls that are named are not for others, and those of an output's kind are not for outputs
             // of another.
             for any_kind in [false, true] {
-                waiting = waiting.again();
+                // Nothing but what was answered.
+                waiting = Waiting {
+                    taken: waiting.taken,
+                    ..Waiting::default()
+                };
                 for (index, message) in messages.iter().enumerate() {
                     if is_nameless(message) && by_item[index].is_none() {
                         let kind = if any_kind { "" } else { kind(message) };
@@ -217,7 +221,7 @@ impl<K: Borrow<str> + Eq + Hash> Waiting<K> {
             of_id.open.add(kind, index);
             of_id.newest = index;
         }
-        if message.calls().next().is_some() {
+        if message.has_calls() {
             self.response.add(kind, index);
         }
     }
@@ -252,16 +256,6 @@ impl<K: Borrow<str> + Eq + Hash> Waiting<K> {
         let first = self.first(kind);
         self.taken.extend(first);
         first
-    }
-
-    /// Nothing but what was answered.
-    fn again(self) -> Self {
-        Self {
-            by_id: HashMap::new(),
-            response: ByKind::default(),
-            older: ByKind::default(),
-            taken: self.taken,
-        }
     }
 }
 

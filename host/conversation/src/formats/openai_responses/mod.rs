@@ -14,8 +14,7 @@ use serde_json::{Value, json};
 
 use super::body::{Body, List, Raw};
 use super::openai::{is_openais, tool_definitions};
-use super::rules::Check;
-use super::{ProviderLimits, WireFormat};
+use super::{Facts, ProviderLimits, WireFormat};
 use crate::json;
 use crate::model::envelope::Envelope;
 use crate::model::message::{Message, Role};
@@ -29,24 +28,23 @@ pub(super) fn is_item(raw: &Raw<'_>) -> bool {
     let kind = raw.text("type").unwrap_or_default();
     item::is_known(&kind)
         || raw.members.as_ref().is_some_and(read::is_untyped_reference)
-        || raw.get("content").is_some_and(|content| {
-            json::objects(content.get(), 0).flatten().any(|part| {
-                let part = part.members;
-                part.text("type")
-                    .is_some_and(|kind| kind.starts_with("input_") || kind == "output_text")
-                    // OpenAI Chat has a part of this name.
-                    && part.get("input_audio").is_none()
-            })
+        || raw.blocks().any(|part| {
+            let kind = part.string("type");
+            let is_own = kind.starts_with("input_") || kind == "output_text";
+            // OpenAI Chat has a part of this name.
+            is_own && part.get("input_audio").is_none()
         })
 }
 
-impl WireFormat for OpenAiResponses {
-    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
-        read::message(body, raw)
-    }
+const FACTS: &Facts = &Facts {
+    list: List::Input,
+    inserted: &[Role::System, Role::Developer, Role::User],
+    ..Facts::of(read::message, rules::CHECKS, ProviderLimits::OPENAI)
+};
 
-    fn list(&self) -> List {
-        List::Input
+impl WireFormat for OpenAiResponses {
+    fn facts(&self) -> &'static Facts {
+        FACTS
     }
 
     fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
@@ -65,14 +63,10 @@ impl WireFormat for OpenAiResponses {
 
     fn envelope(&self, body: &Body<'_>) -> Envelope {
         let tools = body.member("tools");
-        let instructions = body
-            .member("instructions")
-            .filter(|raw| json::is_text(raw.get()));
+        let instructions = body.member("instructions");
+        let instructions = instructions.filter(|raw| json::is_text(raw.get()));
         Envelope {
-            texts: instructions
-                .map(|raw| body.place(raw))
-                .into_iter()
-                .collect(),
+            texts: Vec::from_iter(instructions.map(|raw| body.place(raw))),
             tools: tool_definitions(body, tools),
             tool_list: tools.map(|raw| body.place(raw)),
             is_makers_own: is_openais(&body.text("model")),
@@ -82,10 +76,6 @@ impl WireFormat for OpenAiResponses {
                 .any(|key| body.member(key).is_some()),
             ..Envelope::default()
         }
-    }
-
-    fn checks(&self) -> &'static [Check] {
-        rules::CHECKS
     }
 
     fn instructions(&self, text: &str) -> Option<String> {
@@ -100,14 +90,6 @@ impl WireFormat for OpenAiResponses {
             "parameters": parameters,
             "strict": false
         })
-    }
-
-    fn limits(&self) -> ProviderLimits {
-        ProviderLimits::OPENAI
-    }
-
-    fn has_role(&self, role: Role) -> bool {
-        matches!(role, Role::System | Role::Developer | Role::User)
     }
 
     fn text_part(&self, text: &str) -> String {

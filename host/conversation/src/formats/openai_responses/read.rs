@@ -9,14 +9,19 @@ use crate::formats::body::{Body, Raw, no_role};
 use crate::formats::media::{self, printable};
 use crate::json::{self, Members, Object, Place};
 use crate::model::message::{
-    Call, Content, LOCAL_SHELL, Link, Meaning, Message, Opaque, Output, Part, Role,
+    Call, Content, LOCAL_SHELL, Link, Meaning, Message, Output, Part, Role,
 };
 use crate::model::rule::Rule;
+
+/// The format and its roles, for errors.
+const ROLES: &str = "OpenAI Responses (user, assistant, system, developer)";
 
 /// Reads one item.
 pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
     let Some(members) = &raw.members else {
-        return Ok(text_of_the_users(raw.place.clone()));
+        // An `input` that is a text.
+        let place = raw.place.clone();
+        return Ok(Message::of(Role::User, place.clone(), Content::Text(place)));
     };
     let untyped = || is_untyped_reference(members).then_some(Cow::Borrowed(item::REFERENCE));
     let typed = members.text("type").or_else(untyped);
@@ -63,49 +68,28 @@ fn is_sent_under_id(members: &Members<'_>) -> bool {
     members.present("id").is_some() && members.text("id").is_none_or(|id| !item::is_made_up(&id))
 }
 
-/// An `input` that is a text.
-fn text_of_the_users(place: Place) -> Message {
-    let mut message = Message::new(Role::User, place.clone());
-    message.parts.push(Part {
-        content: Content::Text(place.clone()),
-        place,
-    });
-    message
-}
-
 fn said(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Result<Message, String> {
     let role = match members.text("role").as_deref() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         Some("system") => Role::System,
         Some("developer") => Role::Developer,
-        _ => {
-            return Err(no_role(
-                members,
-                "OpenAI Responses (user, assistant, system, developer)",
-            ));
-        }
+        _ => return Err(no_role(members, ROLES)),
     };
-    let Some(content) = members.present("content") else {
-        return Err("`content` is missing".to_owned());
-    };
+    let content = members.present("content").ok_or("`content` is missing")?;
     let mut message = Message {
         content: Some(body.place(content)),
         ..Message::new(role, raw.place.clone())
     };
     if json::is_text(content.get()) {
-        let place = body.place(content);
-        message.parts.push(Part {
-            content: Content::Text(place.clone()),
-            place,
-        });
+        message.parts.push(Part::text(body.place(content)));
         return Ok(message);
     }
     let parts = body.content_parts(content, "part")?;
     for part in parts {
         let Object { members, place } = part?;
         let kind = members.text("type").unwrap_or_default();
-        let content = match (&*kind, text_of(&members)) {
+        let content = match (&*kind, members.text_value("text")) {
             // Annotations point into other items; such a text cannot change alone.
             ("input_text" | "output_text" | "text", Some(text)) if !is_annotated(&members) => {
                 Content::Text(body.place(text))
@@ -128,11 +112,6 @@ fn said(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Result<Message
     Ok(message)
 }
 
-fn text_of<'a>(part: &Members<'a>) -> Option<&'a RawValue> {
-    part.present("text")
-        .filter(|text| json::is_text(text.get()))
-}
-
 fn is_annotated(part: &Members<'_>) -> bool {
     part.present("annotations")
         .is_some_and(|raw| !json::is_empty_list(raw.get()))
@@ -146,10 +125,12 @@ fn reasoning(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Message {
     for key in ["summary", "content"] {
         let list = members.present(key).map(|list| body.objects(list));
         for Object { members, place } in list.into_iter().flatten().flatten() {
-            message.parts.extend(text_of(&members).map(|text| Part {
-                content: Content::Thinking(body.place(text)),
-                place,
-            }));
+            message
+                .parts
+                .extend(members.text_value("text").map(|text| Part {
+                    content: Content::Thinking(body.place(text)),
+                    place,
+                }));
         }
     }
     if let Some(secret) = members.present("encrypted_content") {
@@ -194,9 +175,7 @@ fn call(
 ) -> Result<Message, String> {
     let kind = members.text("type").unwrap_or_default();
     let id = id_of(members, &kind, call_id);
-    let arguments = ["arguments", "input", "action", "operation", "actions"]
-        .iter()
-        .find_map(|key| members.present(key));
+    let arguments = members.first(&["arguments", "input", "action", "operation", "actions"]);
     let mut message = Message::new(Role::Assistant, raw.place.clone());
     note_id(&id, &mut message);
     if matches!(&*kind, "function_call" | "custom_tool_call") {
@@ -216,7 +195,7 @@ fn call(
                 .into_owned(),
             arguments: arguments.map(|raw| body.place(raw)),
             kind: item::answers(&kind),
-            detached: members.get("async").is_some_and(|raw| raw.get() == "true"),
+            detached: members.is_true("async"),
         })),
         place: raw.place.clone(),
     });
@@ -237,28 +216,21 @@ fn output(
     let mut output = Output {
         call_id: call_id.into_owned(),
         kind: item::answers(&kind),
-        name: String::new(),
-        failed: false,
-        marked_failed: false,
-        texts: Vec::new(),
-        others: Vec::new(),
         content: content.filter(|_| is_free).map(|raw| body.place(raw)),
+        ..Output::default()
     };
     let mut has_bare_texts = false;
     match content {
         Some(text) if json::is_text(text.get()) => output.texts.push(body.place(text)),
         Some(list) if json::is_list(list.get()) => {
-            has_bare_texts = body
-                .output_list(list, &mut output, |part, place, output| {
-                    output_part(body, part, place, output);
-                })
-                .map_err(|error| {
-                    format!("a part of `output`: {}", json::without_position(&error))
-                })?;
+            let part = "a part of `output`";
+            has_bare_texts = body.output_list(list, part, &mut output, |part, place, output| {
+                output_part(body, part, place, output);
+            })?;
         }
-        Some(value) => match serde_json::from_str::<Members<'_>>(value.get()) {
+        Some(value) => match json::members(value.get()) {
             // The screenshot of a computer.
-            Ok(members) if !is_free || members.present("type").is_some() => {
+            Some(members) if !is_free || members.present("type").is_some() => {
                 output_part(body, &members, body.place(value), &mut output);
             }
             // What a tool returned, not written as a text: its JSON is the text.
@@ -269,11 +241,7 @@ fn output(
     }
     let is_marked = members.text("status").as_deref() == Some("failed");
     output.marked_failed = is_marked;
-    output.failed |= is_marked
-        || output
-            .texts
-            .first()
-            .is_some_and(|text| Output::begins_like_a_failure(body.get(text)));
+    output.failed |= is_marked || body.reports_failure(&output);
     let mut message = Message {
         // Sent under the provider's id, it must be what has that id.
         opaque: is_sent_under_id(members) || !is_free,
@@ -285,10 +253,8 @@ fn output(
         message.warning(Rule::Resp9, "an output is neither a text nor a list");
     }
     if is_free && has_bare_texts {
-        message.warning(
-            Rule::Resp9,
-            "a part of an output is a string instead of an object",
-        );
+        let what = "a part of an output is a string instead of an object";
+        message.warning(Rule::Resp9, what);
     }
     message.parts.push(Part {
         content: Content::Output(Box::new(output)),
@@ -300,11 +266,8 @@ fn output(
 fn output_part(body: &Body<'_>, part: &Members<'_>, place: Place, output: &mut Output) {
     output.failed |= part.present("outcome").is_some_and(ended_badly);
     let texts = ["text", "stdout", "stderr"];
-    let mut found = texts
-        .iter()
-        .filter_map(|key| part.present(key))
-        .filter(|text| json::is_text(text.get()))
-        .peekable();
+    let found = texts.iter().filter_map(|key| part.text_value(key));
+    let mut found = found.peekable();
     if found.peek().is_some() {
         output.texts.extend(found.map(|text| body.place(text)));
     } else {
@@ -316,7 +279,7 @@ fn output_part(body: &Body<'_>, part: &Members<'_>, place: Place, output: &mut O
 
 /// Whether the outcome of a command is another code than 0, or that its time was up.
 fn ended_badly(outcome: &RawValue) -> bool {
-    let Ok(outcome) = serde_json::from_str::<Members<'_>>(outcome.get()) else {
+    let Some(outcome) = json::members(outcome.get()) else {
         return false;
     };
     let code = outcome
@@ -350,18 +313,10 @@ fn opaque(raw: &Raw<'_>, members: &Members<'_>, kind: Kind, named: &str) -> Mess
         printable(named)
     };
     let meaning = item::meaning(&kind);
-    let mut message = Message {
+    let content = Content::linked(kind, meaning, link);
+    Message {
         opaque: true,
         is_not_said,
-        ..Message::new(role, raw.place.clone())
-    };
-    message.parts.push(Part {
-        content: Content::Opaque(Box::new(Opaque {
-            kind,
-            meaning,
-            link,
-        })),
-        place: raw.place.clone(),
-    });
-    message
+        ..Message::of(role, raw.place.clone(), content)
+    }
 }

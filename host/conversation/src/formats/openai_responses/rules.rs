@@ -8,22 +8,22 @@ use std::collections::{HashMap, HashSet};
 use super::answers::{Answer, Answers};
 use super::item;
 use super::units::{is_reasoning_item, unanswered};
-use crate::formats::rules::{Check, Findings, View, checks, common};
-use crate::json::{self, Members};
+use crate::formats::rules::{Check, Findings, View, common};
+use crate::json;
 use crate::model::message::{Content, Message, Role};
-use crate::model::rule::Severity;
+use crate::model::rule::{Rule, Severity};
 
-pub(super) const CHECKS: &[Check] = checks![
-    All1 => common::somebody_should_speak,
-    All4 => ids_are_unique,
-    All6 => common::no_text_part_is_empty,
-    All8 => common::sizes_are_within_limits,
-    Resp1 => outputs_have_their_calls,
-    Resp2 => calls_have_their_outputs,
-    Resp3 => reasoning_has_its_product,
-    Resp5 => reasoning_is_whole,
-    Resp8 => item_ids_are_used_once,
-    Resp9 => items_are_whole,
+pub(super) const CHECKS: &[Check] = &[
+    (Rule::All1, common::somebody_should_speak),
+    (Rule::All4, ids_are_unique),
+    (Rule::All6, common::no_text_part_is_empty),
+    (Rule::All8, common::sizes_are_within_limits),
+    (Rule::Resp1, outputs_have_their_calls),
+    (Rule::Resp2, calls_have_their_outputs),
+    (Rule::Resp3, reasoning_has_its_product),
+    (Rule::Resp5, reasoning_is_whole),
+    (Rule::Resp8, item_ids_are_used_once),
+    (Rule::Resp9, common::readers_saw_no_flaw),
 ];
 
 /// Whether items may stand for calls or outputs that the document does not show.
@@ -47,13 +47,11 @@ fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
             let waiting = waiting.entry(&call.id).or_default();
             *waiting += 1;
             if *waiting > 1 {
-                found.add(
-                    index,
-                    "a tool call has the id of an earlier call that has no output",
-                );
+                let what = "a tool call has the id of an earlier call that has no output";
+                found.add(index, what);
             }
         }
-        if message.outputs().next().is_none() {
+        if !message.has_outputs() {
             continue;
         }
         match answers.get(index) {
@@ -77,7 +75,7 @@ fn outputs_have_their_calls(view: &View<'_>, found: &mut Findings) {
     }
     let answers = Answers::of(view.messages);
     for (index, message) in view.messages.iter().enumerate() {
-        let is_output = message.outputs().next().is_some();
+        let is_output = message.has_outputs();
         match answers.get(index) {
             Some(Answer::Nothing) if is_output => {
                 found.add(index, "an output has no call before it");
@@ -91,10 +89,6 @@ fn outputs_have_their_calls(view: &View<'_>, found: &mut Findings) {
             _ => {}
         }
     }
-}
-
-fn items_are_whole(view: &View<'_>, found: &mut Findings) {
-    found.add_flaws(view.messages);
 }
 
 fn calls_have_their_outputs(view: &View<'_>, found: &mut Findings) {
@@ -111,16 +105,9 @@ fn reasoning_has_its_product(view: &View<'_>, found: &mut Findings) {
         let is_product = |next: &Message| next.role == Role::Assistant && !next.has_compaction();
         if is_reasoning_item(message) && !next.is_some_and(is_product) {
             // Without storage and ids the API accepts it alone.
-            let severity = if message.id().is_some() && !view.envelope.stateless {
-                Severity::Error
-            } else {
-                Severity::Warning
-            };
-            found.note(
-                severity,
-                index,
-                "reasoning is not followed by the item that it produced",
-            );
+            let is_refused = message.id().is_some() && !view.envelope.stateless;
+            let what = "reasoning is not followed by the item that it produced";
+            found.note(Severity::error_if(is_refused), index, what);
         }
     }
 }
@@ -130,44 +117,29 @@ fn reasoning_is_whole(view: &View<'_>, found: &mut Findings) {
         if !is_reasoning_item(message) {
             continue;
         }
-        let raw = view.document.get(message.place.clone()).unwrap_or_default();
-        let members = serde_json::from_str::<Members<'_>>(raw).ok();
-        let present = |key: &str| members.as_ref().and_then(|members| members.present(key));
-        if present("summary").is_none() {
-            found.add(
-                index,
-                "reasoning has no `summary`, which may be an empty list",
-            );
+        let members = json::members(view.document.at(&message.place));
+        let member = |key: &str| members.as_ref().and_then(|members| members.raw(key));
+        if member("summary").is_none() {
+            let what = "reasoning has no `summary`, which may be an empty list";
+            found.add(index, what);
         }
         let is_encrypted = message.parts.iter().any(|part| {
             matches!(&part.content, Content::Opaque(opaque) if opaque.kind == item::ENCRYPTED)
         });
         if view.envelope.stateless && message.id().is_some() && !is_encrypted {
             // Servers of open models keep nothing and encrypt nothing: the reasoning stands there as a text.
-            let is_shown = present("content").is_some_and(|content| {
-                json::is_list(content.get()) && !json::is_empty_list(content.get())
-            });
-            let severity = if view.envelope.is_makers_own && !is_shown {
-                Severity::Error
-            } else {
-                Severity::Warning
-            };
-            found.note(
-                severity,
-                index,
-                "reasoning has no `encrypted_content`, and `store` is false",
-            );
+            let is_shown = member("content")
+                .is_some_and(|content| json::is_list(content) && !json::is_empty_list(content));
+            let is_refused = view.envelope.is_makers_own && !is_shown;
+            let what = "reasoning has no `encrypted_content`, and `store` is false";
+            found.note(Severity::error_if(is_refused), index, what);
         }
     }
 }
 
 /// Servers of other models give two items of a response one id, and take them back.
 fn item_ids_are_used_once(view: &View<'_>, found: &mut Findings) {
-    let severity = if view.envelope.is_makers_own {
-        Severity::Error
-    } else {
-        Severity::Warning
-    };
+    let severity = Severity::error_if(view.envelope.is_makers_own);
     let mut seen: HashSet<&str> = HashSet::new();
     for (index, message) in view.messages.iter().enumerate() {
         if let Some(id) = message.id()

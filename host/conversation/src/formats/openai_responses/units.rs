@@ -1,11 +1,9 @@
 //! Items that stay or go together: one response of the model and the outputs of its calls.
 
-use std::collections::HashSet;
-
 use super::answers::Asked;
 use super::item;
 use crate::model::message::{Call, Content, Link, Meaning, Message, Part, Role};
-use crate::model::pairing::Pairing;
+use crate::model::pairing::{Among, Pairing};
 use crate::model::unit::Unit;
 
 /// What an item means for the unit that it may belong to.
@@ -127,16 +125,9 @@ pub(crate) fn is_reference(message: &Message) -> bool {
 /// The calls of a unit that have no output, and after which no reference stands that may be one: the
 /// indices of their items, in order. Those whose output may come later are none of them.
 pub(crate) fn unanswered(unit: &[Message]) -> Vec<usize> {
-    let waiting: HashSet<*const Call> = Pairing::of(unit)
-        .unanswered
-        .into_iter()
-        .filter(|call| !call.detached)
-        .map(std::ptr::from_ref)
-        .collect();
-    let waits = |index: &usize| {
-        let mut calls = unit[*index].calls().map(std::ptr::from_ref);
-        calls.any(|call| waiting.contains(&call))
-    };
+    let unanswered = Pairing::of(unit).unanswered.into_iter();
+    let waiting = Among::of(unanswered.filter(|call| !call.detached));
+    let waits = |index: &usize| unit[*index].calls().any(|call| waiting.has(call));
     let referred = unit
         .iter()
         .rposition(Message::may_be_anything)

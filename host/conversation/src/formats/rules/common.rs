@@ -6,8 +6,9 @@ use super::{Findings, View};
 use crate::formats::ProviderLimits;
 use crate::json;
 use crate::model::document::Document;
+use crate::model::envelope::Envelope;
 use crate::model::message::{Content, Message, Output, Part, Role};
-use crate::model::pairing::Pairing;
+use crate::model::pairing::{Among, Pairing};
 use crate::model::rule::Severity;
 
 /// ALL-1 in a format whose provider refuses a request of instructions alone.
@@ -66,16 +67,29 @@ pub(crate) fn report<'a>(
     if outputs.is_empty() {
         return;
     }
-    let outputs: HashSet<*const Output> =
-        outputs.iter().map(|own| std::ptr::from_ref(*own)).collect();
+    let outputs = Among::of(outputs.iter().copied());
     for (index, message) in messages.into_iter().enumerate() {
-        if message
-            .outputs()
-            .any(|own| outputs.contains(&std::ptr::from_ref(own)))
-        {
+        if message.outputs().any(|own| outputs.has(own)) {
             report(at + index);
         }
     }
+}
+
+/// What the readers of messages saw that breaks a rule.
+pub(crate) fn readers_saw_no_flaw(view: &View<'_>, found: &mut Findings) {
+    found.add_flaws(view.messages);
+}
+
+/// Whether the model speaks first.
+pub(crate) fn begins_with_the_model(messages: &[Message]) -> bool {
+    let first = messages.first();
+    first.is_some_and(|first| first.role == Role::Assistant)
+}
+
+/// How many marks for the cache a request has.
+pub(crate) fn cache_marks(envelope: &Envelope, messages: &[Message]) -> u32 {
+    let own: u32 = messages.iter().map(|own| own.cache_marks).sum();
+    envelope.cache_marks + own
 }
 
 /// ALL-6, where a message whose whole content is an empty text is legal.
@@ -83,24 +97,14 @@ pub(crate) fn no_text_part_is_empty(view: &View<'_>, found: &mut Findings) {
     empty_texts(view, found, Empty::PartsOnly);
 }
 
-/// The same of whole contents too; a list without parts is refused.
-pub(crate) fn no_text_should_be_empty(view: &View<'_>, found: &mut Findings) {
-    empty_texts(view, found, Empty::Doubtful);
-}
-
-/// The same where white space counts as empty too, and the last message of the model's may be
-/// empty as a whole.
-pub(crate) fn no_text_is_blank(view: &View<'_>, found: &mut Findings) {
-    empty_texts(view, found, Empty::NeverNorBlank);
-}
-
 /// Where a format lets a text be empty.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Empty {
+pub(crate) enum Empty {
     /// A part may not be, the whole content of a message may.
     PartsOnly,
-    /// The provider accepts any that is empty, but not all servers may.
+    /// The provider accepts any that is empty, but not all servers may; a list without parts is refused.
     Doubtful,
+    /// White space counts as empty too, and the last message of the model's may be empty as a whole.
     NeverNorBlank,
 }
 
@@ -111,7 +115,7 @@ pub(crate) fn is_blank_part(document: &Document, part: &Part) -> bool {
 
 /// Whether a text is nothing but white space.
 fn is_blank(document: &Document, place: &json::Place) -> bool {
-    let raw = document.get(place.clone()).unwrap_or_default();
+    let raw = document.at(place);
     json::is_text(raw) && json::is_blank(raw)
 }
 
@@ -122,7 +126,8 @@ pub(crate) fn holds_more_than_blanks(document: &Document, message: &Message) -> 
     !parts.all(|part| is_blank_part(document, part))
 }
 
-fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
+/// Reports texts that are empty where the format does not let them be.
+pub(crate) fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
     for (index, message) in view.messages.iter().enumerate() {
         let is_final = index + 1 == view.messages.len() && message.role == Role::Assistant;
         if message.is_directive
@@ -159,10 +164,8 @@ fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
             }
         }
         if let Some(content) = &message.content
-            && view
-                .document
-                .get(content.clone())
-                .is_some_and(|raw| json::is_list(raw) && message.parts.is_empty())
+            && json::is_list(view.document.at(content))
+            && message.parts.is_empty()
         {
             let severity = match empty {
                 Empty::Doubtful => Severity::Error,
@@ -175,10 +178,7 @@ fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
 
 /// Whether the content of a message is an empty text or an empty list.
 pub(crate) fn is_nothing(document: &Document, message: &Message) -> bool {
-    let raw = message
-        .content
-        .clone()
-        .and_then(|place| document.get(place));
+    let raw = message.content.as_ref().map(|place| document.at(place));
     raw.is_some_and(|raw| raw == "\"\"" || json::is_empty_list(raw))
 }
 
@@ -206,22 +206,18 @@ pub(crate) fn sizes_are_within_limits(view: &View<'_>, found: &mut Findings) {
     for (index, message) in view.messages.iter().enumerate() {
         for media in message.media().filter(|media| media.is_picture()) {
             if let Some(bytes) = limits.bytes_above(media, view.document) {
-                found.add(
-                    index,
-                    format!(
-                        "a picture has {bytes} bytes; the provider accepts {}",
-                        limits.picture_bytes
-                    ),
-                );
+                let most = limits.picture_bytes;
+                let what = format!("a picture has {bytes} bytes; the provider accepts {most}");
+                found.add(index, what);
             }
             if side < u32::MAX
                 && let Some((width, height)) = media.pixels(view.document)
                 && width.max(height) > side
             {
-                found.add(
-                    index,
-                    format!("a picture is {width} by {height} pixels; the provider accepts {side} a side"),
+                let what = format!(
+                    "a picture is {width} by {height} pixels; the provider accepts {side} a side"
                 );
+                found.add(index, what);
             }
         }
     }

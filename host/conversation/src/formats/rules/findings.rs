@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::ViolationCounts;
 use crate::listed::Listed;
@@ -18,18 +18,10 @@ pub(crate) struct Findings {
     listed: Listed<Violation, Order>,
     counts: ViolationCounts,
     warned: BTreeSet<(Rule, &'static str)>,
-    /// What was said about the rule so far.
-    said: Vec<Said>,
+    /// The messages of which each thing was said about the rule so far.
+    said: HashMap<(Severity, &'static str), HashSet<usize>>,
     /// The newest thing said about the rule that is not the same for all messages.
     newest: Option<(usize, String)>,
-}
-
-/// The messages of which one thing was said.
-struct Said {
-    severity: Severity,
-    what: &'static str,
-    /// A bit for each message, by number.
-    messages: Vec<u64>,
 }
 
 /// What checks found.
@@ -53,7 +45,7 @@ impl Default for Findings {
             }),
             counts: ViolationCounts::default(),
             warned: BTreeSet::new(),
-            said: Vec::new(),
+            said: HashMap::new(),
             newest: None,
         }
     }
@@ -108,7 +100,13 @@ impl Findings {
             return;
         };
         let is_new = match &what {
-            &Cow::Borrowed(what) => self.is_new(rule, message, severity, what),
+            &Cow::Borrowed(what) => {
+                if severity == Severity::Warning {
+                    self.warned.insert((rule, what));
+                }
+                let said = self.said.entry((severity, what)).or_default();
+                said.insert(message)
+            }
             Cow::Owned(what) => self.is_another(message, what),
         };
         if is_new {
@@ -122,39 +120,7 @@ impl Findings {
         }
     }
 
-    /// Whether that was not said of the message yet.
-    fn is_new(
-        &mut self,
-        rule: Rule,
-        message: usize,
-        severity: Severity,
-        what: &'static str,
-    ) -> bool {
-        let mut said = self.said.iter();
-        let at = said
-            .position(|own| own.severity == severity && own.what == what)
-            .unwrap_or(self.said.len());
-        if at == self.said.len() {
-            self.said.push(Said {
-                severity,
-                what,
-                messages: Vec::new(),
-            });
-            if severity == Severity::Warning {
-                self.warned.insert((rule, what));
-            }
-        }
-        let messages = &mut self.said[at].messages;
-        let (word, bit) = (message / 64, 1_u64 << (message % 64));
-        if messages.len() <= word {
-            messages.resize(word + 1, 0);
-        }
-        let is_new = messages[word] & bit == 0;
-        messages[word] |= bit;
-        is_new
-    }
-
-    /// The same of something that names a size: that several pictures of a message have one size is
+    /// Whether something that names a size was not said of the message yet: that several pictures of a message have one size is
     /// told once where they follow each other.
     fn is_another(&mut self, message: usize, what: &str) -> bool {
         let newest = self.newest.as_ref();

@@ -12,6 +12,7 @@ pub(crate) mod tests;
 use super::limits::ProviderLimits;
 use crate::model::document::Document;
 use crate::model::envelope::Envelope;
+use crate::model::format::Format;
 use crate::model::message::Message;
 use crate::model::rule::Rule;
 pub use counts::{RuleCounts, ViolationCounts};
@@ -30,38 +31,34 @@ pub(crate) struct View<'a> {
 }
 
 /// A rule, and how it is checked.
-pub(crate) struct Check {
-    pub(crate) rule: Rule,
-    pub(crate) run: fn(&View<'_>, &mut Findings),
-}
+pub(crate) type Check = (Rule, fn(&View<'_>, &mut Findings));
 
-/// A table of checks.
-macro_rules! checks {
-    ($($rule:ident => $run:path),* $(,)?) => {
-        &[$($crate::formats::rules::Check { rule: $crate::model::rule::Rule::$rule, run: $run }),*]
-    };
-}
-pub(crate) use checks;
-
-/// Every place where a rule is broken, by message and rule.
-pub(crate) fn violations(checks: &[Check], view: &View<'_>) -> Found {
+/// Every place where a rule of a format is broken, by message and rule.
+pub(crate) fn violations(format: Format, view: &View<'_>) -> Found {
     let mut found = Findings::default();
-    for check in checks {
-        found.of(check.rule);
-        (check.run)(view, &mut found);
+    for (rule, check) in format.facts().checks {
+        found.of(*rule);
+        check(view, &mut found);
     }
     found.finish()
+}
+
+/// Units of these numbers of messages, each with the index of its first message.
+pub(crate) fn units<'a>(
+    messages: &'a [Message],
+    lengths: &'a [usize],
+) -> impl Iterator<Item = (usize, &'a [Message])> {
+    lengths.iter().scan(0, move |at, length| {
+        let start = *at;
+        *at += length;
+        Some((start, messages.get(start..*at).unwrap_or_default()))
+    })
 }
 
 impl<'a> View<'a> {
     /// The units, each with the index of its first message.
     pub(crate) fn units(&self) -> impl Iterator<Item = (usize, &'a [Message])> {
-        let messages = self.messages;
-        self.units.iter().scan(0, move |at, length| {
-            let start = *at;
-            *at += length;
-            Some((start, messages.get(start..*at).unwrap_or_default()))
-        })
+        units(self.messages, self.units)
     }
 
     /// Whether the unit that begins at this message is the last one, whose calls may be pending.

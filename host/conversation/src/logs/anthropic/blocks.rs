@@ -68,7 +68,7 @@ pub(in crate::logs) fn blocks<'a>(
             blocks.extend(bare(raw));
             continue;
         }
-        let members = serde_json::from_str::<Members<'_>>(raw).ok();
+        let members = json::members(raw);
         match members.as_ref().and_then(kind_of) {
             None => odd += 1,
             Some(_) if members.as_ref().is_some_and(is_empty_text) => {}
@@ -77,6 +77,15 @@ pub(in crate::logs) fn blocks<'a>(
     }
     facts.dropped_blocks += odd;
     (odd == 0 || !blocks.is_empty()).then_some(blocks)
+}
+
+/// The blocks of a member, if it is such a content.
+pub(in crate::logs) fn blocks_of<'a>(
+    members: &Members<'a>,
+    key: &str,
+    facts: &mut LogFacts,
+) -> Option<Vec<Block<'a>>> {
+    blocks(members.present(key)?, facts)
 }
 
 /// A text alone as a block, unless it is empty.
@@ -116,12 +125,9 @@ pub(in crate::logs) fn joined_texts(blocks: &[Block<'_>]) -> String {
 
 /// What a block says, if it is a text.
 pub(in crate::logs) fn text_of(block: &Block<'_>) -> Option<String> {
-    let raw = match block.kind {
-        BlockKind::Bare => block.raw,
-        _ => {
-            let members: Members<'_> = serde_json::from_str(block.raw).ok()?;
-            return members.text("text").map(Cow::into_owned);
-        }
+    let text = match block.kind {
+        BlockKind::Bare => json::decode(block.raw),
+        _ => json::members(block.raw)?.text("text")?,
     };
-    Some(json::decode(raw).into_owned())
+    Some(text.into_owned())
 }

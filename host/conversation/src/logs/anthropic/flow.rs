@@ -134,8 +134,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Adds a summary that the program recorded.
-    pub(in crate::logs) fn summary(&mut self, text: String, facts: &mut LogFacts) {
-        facts.recorded_summaries += 1;
+    pub(in crate::logs) fn summary(&mut self, text: String) {
         self.calls.stop_waiting();
         self.turns.push(Turn::Summary(text));
     }

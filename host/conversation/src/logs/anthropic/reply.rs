@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use super::blocks::{Block, blocks};
 use crate::json::Members;
-use crate::logs::lines;
 use crate::model::log::LogFacts;
 
 /// A part of a response.
@@ -21,18 +20,15 @@ pub(in crate::logs) struct Reply<'a> {
 
 /// What a line holds of a response; `None` if it holds no message of the API's.
 pub(in crate::logs) fn reply<'a>(line: &Members<'a>, facts: &mut LogFacts) -> Option<Reply<'a>> {
-    let message = lines::object(line, "message")?;
+    let message = line.object("message")?;
     let blocks = blocks(message.present("content")?, facts)?;
-    let tokens = lines::object(&message, "usage").map_or(0, |usage| {
-        lines::sum(
-            &usage,
-            &[
-                "input_tokens",
-                "cache_creation_input_tokens",
-                "cache_read_input_tokens",
-                "output_tokens",
-            ],
-        )
+    let tokens = message.object("usage").map_or(0, |usage| {
+        usage.sum(&[
+            "input_tokens",
+            "cache_creation_input_tokens",
+            "cache_read_input_tokens",
+            "output_tokens",
+        ])
     });
     Some(Reply {
         id: message.text("id").filter(|id| !id.is_empty()),

@@ -3,10 +3,9 @@
 
 use serde_json::value::RawValue;
 
-use super::content::{Content, Source, has_other_origin};
+use super::content::{Content, has_other_origin};
 use crate::json::{self, Members};
 use crate::logs::anthropic::blocks::{Block, blocks, mark_inserted};
-use crate::logs::lines::{self, is_true};
 use crate::model::log::LogFacts;
 
 /// The attachments that the model sees as a text, and where it stands. What is a text on the way there is
@@ -25,7 +24,7 @@ const TEXTS: [(&str, &[&str]); 9] = [
 
 /// What an attachment says to the model; it is counted where that is not a text.
 pub(super) fn content<'a>(line: &Members<'a>, facts: &mut LogFacts) -> Content<'a> {
-    let attachment = lines::object(line, "attachment");
+    let attachment = line.object("attachment");
     let said = attachment.and_then(|attachment| {
         let prompt = prompt_of(&attachment);
         let is_queued = prompt.is_some();
@@ -43,13 +42,12 @@ pub(super) fn content<'a>(line: &Members<'a>, facts: &mut LogFacts) -> Content<'
         facts.dropped_attachments += 1;
         return Content::None;
     };
-    let source = Source::Record;
-    Content::Said { blocks, source }
+    Content::record(blocks)
 }
 
 /// What was queued while the agent worked, if the line tells the model of it.
 pub(super) fn queued_prompt<'a>(line: &Members<'a>) -> Option<&'a RawValue> {
-    prompt_of(&lines::object(line, "attachment")?)
+    prompt_of(&line.object("attachment")?)
 }
 
 fn prompt_of<'a>(attachment: &Members<'a>) -> Option<&'a RawValue> {
@@ -62,7 +60,7 @@ fn prompt_of<'a>(attachment: &Members<'a>) -> Option<&'a RawValue> {
 fn is_typed(line: &Members<'_>, attachment: &Members<'_>) -> bool {
     let mode = attachment.text("commandMode");
     mode.is_none_or(|mode| mode == "prompt")
-        && !is_true(attachment, "isMeta")
+        && !attachment.is_true("isMeta")
         && !has_other_origin(attachment)
         && !has_other_origin(line)
 }
@@ -85,10 +83,8 @@ fn text_at<'a>(members: &Members<'a>, path: &[&str]) -> Option<&'a RawValue> {
 
 /// Which file it is from.
 fn name<'a>(attachment: &Members<'a>, facts: &mut LogFacts) -> Vec<Block<'a>> {
-    let name = ["filename", "path"]
-        .iter()
-        .find_map(|key| attachment.present(key))
-        .filter(|name| json::is_text(name.get()));
-    name.and_then(|name| blocks(name, facts))
+    let name = attachment.first(&["filename", "path"]);
+    name.filter(|name| json::is_text(name.get()))
+        .and_then(|name| blocks(name, facts))
         .unwrap_or_default()
 }

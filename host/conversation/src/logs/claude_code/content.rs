@@ -4,10 +4,9 @@ use std::borrow::Cow;
 
 use crate::json::Members;
 use crate::logs::anthropic::blocks::{
-    Block, BlockKind, any_result, blocks, joined_texts, mark_inserted, text_of,
+    Block, BlockKind, any_result, blocks, blocks_of, joined_texts, mark_inserted, text_of,
 };
 use crate::logs::anthropic::reply::Reply;
-use crate::logs::lines::{self, is_true};
 use crate::model::log::LogFacts;
 
 /// Whether the user says something here, beside no results.
@@ -25,7 +24,7 @@ pub(super) fn root_of<'a>(line: &Members<'a>, content: &Content<'a>) -> Option<C
         .is_some_and(|parent| parent.get() == "null");
     let is_root = hangs_on_nothing
         && is_prompt(blocks, *source)
-        && !is_true(line, "isSidechain")
+        && !line.is_true("isSidechain")
         && blocks.iter().any(is_typed);
     line.text("sessionId")
         .filter(|session| is_root && !session.is_empty())
@@ -61,6 +60,14 @@ pub(super) enum Content<'a> {
     Summary(String),
 }
 
+impl<'a> Content<'a> {
+    /// What a line of another type than a message's says.
+    pub(super) fn record(blocks: Vec<Block<'a>>) -> Self {
+        let source = Source::Record;
+        Self::Said { blocks, source }
+    }
+}
+
 /// Where a text in the user's role comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
@@ -79,15 +86,15 @@ pub(super) fn said<'a>(
     follows_command: bool,
     facts: &mut LogFacts,
 ) -> Content<'a> {
-    let content = lines::object(line, "message").and_then(|message| message.present("content"));
+    let content = line.inside("message", "content");
     let Some(mut blocks) = content.and_then(|content| blocks(content, facts)) else {
         return Content::None;
     };
-    if is_true(line, "isCompactSummary") {
+    if line.is_true("isCompactSummary") {
         return Content::Summary(joined_texts(&blocks));
     }
     let is_others = has_other_origin(line);
-    let is_meta = is_true(line, "isMeta");
+    let is_meta = line.is_true("isMeta");
     // A message from elsewhere may follow a command, too.
     if is_others || (is_meta && !follows_command) {
         mark_inserted(&mut blocks);
@@ -103,18 +110,14 @@ pub(super) fn said<'a>(
 /// What a command of the program's own, and its output, tell the model (LCC-16). The call of a command
 /// holds the user's words, between tags.
 pub(super) fn local_command<'a>(line: &Members<'a>, facts: &mut LogFacts) -> Content<'a> {
-    let content = line.present("content");
-    let Some(mut blocks) = content.and_then(|content| blocks(content, facts)) else {
+    let blocks = blocks_of(line, "content", facts).filter(|blocks| !blocks.is_empty());
+    let Some(mut blocks) = blocks else {
         return Content::None;
     };
-    if blocks.is_empty() {
-        return Content::None;
-    }
     if !blocks.iter().any(names_command) {
         mark_inserted(&mut blocks);
     }
-    let source = Source::Record;
-    Content::Said { blocks, source }
+    Content::record(blocks)
 }
 
 /// Whether the user calls a command in a block. Who only speaks of the tag calls none.
@@ -135,7 +138,7 @@ fn begins_with_command(text: &str) -> bool {
 
 /// Whether a line says that somebody else than the user wrote it: a task that ended, another agent.
 pub(super) fn has_other_origin(line: &Members<'_>) -> bool {
-    lines::object(line, "origin")
+    line.object("origin")
         .and_then(|origin| origin.text("kind"))
         .is_some_and(|kind| kind != "human")
 }

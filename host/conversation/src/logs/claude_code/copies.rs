@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::json::Members;
+use crate::json::{self, Members};
 
 /// What a line says, unread.
 pub(super) fn words<'a>(line: &Members<'a>) -> Option<&'a RawValue> {
@@ -22,7 +22,7 @@ pub(super) fn is_copy(one: Option<&RawValue>, other: Option<&RawValue>) -> bool 
 
 /// The content of a message, unread.
 fn content_of(message: &RawValue) -> Option<&str> {
-    let members: Members<'_> = serde_json::from_str(message.get()).ok()?;
+    let members = json::members(message.get())?;
     members
         .get("role")
         .and(members.get("content"))

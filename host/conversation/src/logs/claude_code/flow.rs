@@ -16,7 +16,7 @@ use super::segment::Segment;
 use crate::deadline::Deadline;
 use crate::json::Members;
 use crate::logs::anthropic::reply::reply;
-use crate::logs::lines::{Lines, is_true};
+use crate::logs::lines::Lines;
 use crate::model::log::{LogError, LogFacts, LogKind};
 
 /// The result of reading all lines.
@@ -38,7 +38,7 @@ pub(super) fn read_lines<'a>(
     let mut lines = Lines::new(text, deadline);
     let mut flow = Flow::new(void);
     while let Some(line) = lines.next() {
-        if !with_sidechains && is_true(&line, "isSidechain") {
+        if !with_sidechains && line.is_true("isSidechain") {
             lines.facts.sidechain_lines += 1;
             continue;
         }
@@ -152,7 +152,7 @@ impl<'a, 'v> Flow<'a, 'v> {
                 Some("local_command") => local_command(line, facts),
                 _ => Content::None,
             },
-            Some("assistant") if !is_true(line, "isApiErrorMessage") => {
+            Some("assistant") if !line.is_true("isApiErrorMessage") => {
                 reply(line, facts).map_or(Content::None, Content::Reply)
             }
             Some("user") => {

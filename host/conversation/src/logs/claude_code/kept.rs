@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use crate::json::{self, Members};
-use crate::logs::lines;
 
 /// The lines that were kept.
 pub(super) struct Kept<'a> {
@@ -29,13 +28,13 @@ pub(super) enum Named<'a> {
 impl<'a> Kept<'a> {
     /// Reads the line of a boundary; `None` if it names no messages.
     pub(super) fn of(line: &Members<'a>) -> Option<Self> {
-        let metadata = lines::object(line, "compactMetadata")?;
+        let metadata = line.object("compactMetadata")?;
         Self::each(&metadata).or_else(|| Self::chain(&metadata))
     }
 
     fn each(metadata: &Members<'a>) -> Option<Self> {
-        let kept = lines::object(metadata, "preservedMessages")?;
-        let ids = lines::list(&kept, "uuids")?;
+        let kept = metadata.object("preservedMessages")?;
+        let ids = kept.list("uuids")?;
         let named: Vec<Cow<'a, str>> = ids
             .into_iter()
             .map(RawValue::get)
@@ -49,7 +48,7 @@ impl<'a> Kept<'a> {
     }
 
     fn chain(metadata: &Members<'a>) -> Option<Self> {
-        let kept = lines::object(metadata, "preservedSegment")?;
+        let kept = metadata.object("preservedSegment")?;
         let named = Named::Chain {
             head: kept.text("headUuid")?,
             tail: kept.text("tailUuid")?,

@@ -23,7 +23,7 @@ use flow::read_lines;
 /// Whether a line is one of Claude Code.
 pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
     let has = |key| line.has(key);
-    match line.tag() {
+    match line.tag.as_deref() {
         Some("user" | "assistant" | "system" | "attachment" | "progress") => {
             has("sessionId") && (has("parentUuid") || has("uuid"))
         }

@@ -6,10 +6,9 @@ use std::collections::{HashSet, VecDeque};
 
 use serde_json::value::RawValue;
 
-use super::content::{Content, Source};
+use super::content::Content;
 use crate::json::{self, Members};
 use crate::logs::anthropic::blocks::{blocks, mark_inserted};
-use crate::logs::lines;
 use crate::model::log::LogFacts;
 
 /// The most messages of the queue that are compared with a line, which bounds the cost of a hostile log.
@@ -87,7 +86,7 @@ impl<'a> Queue<'a> {
         if self.taken.is_empty() {
             return;
         }
-        let content = lines::object(line, "message").and_then(|message| message.get("content"));
+        let content = line.inside("message", "content");
         let words = content.map(words).unwrap_or_default();
         if let Some(place) = place_of(&self.taken, &words) {
             self.taken.remove(place);
@@ -132,8 +131,7 @@ impl<'a> Queued<'a> {
         if is_programs(&self.words) {
             mark_inserted(&mut blocks);
         }
-        let source = Source::Record;
-        Content::Said { blocks, source }
+        Content::record(blocks)
     }
 }
 
@@ -152,10 +150,7 @@ fn words(content: &RawValue) -> String {
     let blocks: Vec<&RawValue> = serde_json::from_str(raw).unwrap_or_default();
     let texts: Vec<Cow<'_, str>> = blocks
         .into_iter()
-        .filter_map(|block| {
-            let block: Members<'_> = serde_json::from_str(block.get()).ok()?;
-            block.text("text")
-        })
+        .filter_map(|block| json::members(block.get())?.text("text"))
         .collect();
     texts.join("\n").trim().to_owned()
 }

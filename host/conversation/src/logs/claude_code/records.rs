@@ -1,7 +1,6 @@
 //! Which lines are understood. One that is not may hold something for the model, and is counted.
 
 use crate::json::{self, Members};
-use crate::logs::lines::{self, is_true};
 
 /// Types of lines that hold nothing for the model: titles, snapshots, settings, what the program does.
 const BOOKKEEPING: [&str; 20] = [
@@ -32,7 +31,7 @@ pub(super) fn is_understood(line: &Members<'_>) -> bool {
     match line.text("type").as_deref() {
         // What an attachment does not tell is counted there.
         Some("attachment") => true,
-        Some("assistant") if is_true(line, "isApiErrorMessage") => true,
+        Some("assistant") if line.is_true("isApiErrorMessage") => true,
         Some("user" | "assistant") => has_content(line),
         Some(kind) => BOOKKEEPING.contains(&kind),
         None => false,
@@ -41,6 +40,6 @@ pub(super) fn is_understood(line: &Members<'_>) -> bool {
 
 /// Whether a message has a content of this API, however little it says.
 fn has_content(line: &Members<'_>) -> bool {
-    let content = lines::object(line, "message").and_then(|message| message.get("content"));
+    let content = line.inside("message", "content");
     content.is_some_and(|content| json::is_text(content.get()) || json::is_list(content.get()))
 }

@@ -53,6 +53,22 @@ struct Waiting<'a> {
     ids: HashSet<Cow<'a, str>>,
 }
 
+impl<'a> Waiting<'a> {
+    fn add(
+        &mut self,
+        id: Option<Cow<'a, str>>,
+        parent: Option<Cow<'a, str>>,
+        content: Content<'a>,
+    ) {
+        self.ids.extend(id.clone());
+        self.lines.push(Line {
+            id,
+            parent,
+            content,
+        });
+    }
+}
+
 /// A response that may go on.
 struct Response<'a> {
     number: usize,
@@ -125,12 +141,7 @@ impl<'a> Segment<'a> {
             }
             let id = ids[place].clone();
             let parent = node.parent.and_then(|parent| ids[parent].clone());
-            self.waiting.ids.extend(id.clone());
-            self.waiting.lines.push(Line {
-                id,
-                parent,
-                content,
-            });
+            self.waiting.add(id, parent, content);
         }
         gone
     }
@@ -222,12 +233,7 @@ impl<'a> Segment<'a> {
             Content::Summary(_) => self.awaits_summary = false,
             Content::Reply(_) | Content::Said { .. } => {
                 if self.awaits_summary && !is_anchor && !self.waiting.lines.is_empty() {
-                    self.waiting.ids.extend(id.clone());
-                    self.waiting.lines.push(Line {
-                        id,
-                        parent,
-                        content,
-                    });
+                    self.waiting.add(id, parent, content);
                     return;
                 }
                 self.place_kept();

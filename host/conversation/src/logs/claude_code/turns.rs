@@ -23,9 +23,7 @@ pub(super) fn body(segment: Segment<'_>, mut facts: LogFacts) -> Result<Log, Log
         match (content, node.kind) {
             _ if left => {}
             (Content::Reply(reply), Kind::Reply(number)) => {
-                if reply.model.is_some() {
-                    body.model.clone_from(&reply.model);
-                }
+                body.model = reply.model.or(body.model.take());
                 flow.reply(number, reply.tokens, reply.blocks, &mut facts);
             }
             (Content::None | Content::Reply(_), _) => {}
@@ -35,7 +33,7 @@ pub(super) fn body(segment: Segment<'_>, mut facts: LogFacts) -> Result<Log, Log
                 }
                 flow.said(blocks);
             }
-            (Content::Summary(text), _) => flow.summary(text, &mut facts),
+            (Content::Summary(text), _) => flow.summary(text),
         }
     }
     flow.write(&mut body, &mut facts);

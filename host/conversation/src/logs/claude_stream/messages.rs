@@ -10,7 +10,6 @@ use crate::logs::anthropic::blocks::{Block, any_result, blocks, joined_texts, ma
 use crate::logs::anthropic::flow::Flow;
 use crate::logs::anthropic::reply::{Reply, reply};
 use crate::logs::body::Body;
-use crate::logs::lines::{self, is_true};
 use crate::logs::records::not_understood;
 use crate::model::log::LogFacts;
 
@@ -25,7 +24,7 @@ pub(super) struct Messages<'a> {
     open: Option<(Cow<'a, str>, usize)>,
     replies: usize,
     /// A compaction whose summary did not come yet.
-    boundary: Option<Boundary<'a>>,
+    boundary: Option<Kept<'a>>,
     /// What the line of each id says. A resumed session may repeat lines.
     seen: HashMap<Cow<'a, str>, &'a str>,
     /// How many messages compactions may still keep.
@@ -46,9 +45,7 @@ enum Said<'a> {
 }
 
 /// The first and the last of the messages that a compaction kept as they were, if it kept any.
-struct Boundary<'a> {
-    kept: Option<(Cow<'a, str>, Cow<'a, str>)>,
-}
+type Kept<'a> = Option<(Cow<'a, str>, Cow<'a, str>)>;
 
 impl<'a> Messages<'a> {
     /// Adds a line.
@@ -67,7 +64,7 @@ impl<'a> Messages<'a> {
             Some("user") => self.user(line, facts),
             Some("system") => {
                 if line.text("subtype").as_deref() == Some("compact_boundary") {
-                    self.boundary = Some(Boundary::of(line));
+                    self.boundary = Some(kept(line));
                 }
                 facts.skipped_lines += 1;
             }
@@ -111,23 +108,18 @@ impl<'a> Messages<'a> {
     }
 
     fn user(&mut self, line: &Members<'a>, facts: &mut LogFacts) {
-        let content = lines::object(line, "message").and_then(|message| message.present("content"));
+        let content = line.inside("message", "content");
         let Some(mut blocks) = content.and_then(|content| blocks(content, facts)) else {
             not_understood(facts);
             return;
         };
         self.open = None;
-        if !is_true(line, "isSynthetic") {
+        if !line.is_true("isSynthetic") {
             self.push(line, Said::User(blocks));
-        } else if let Some(boundary) = self.boundary.take() {
-            self.restart(boundary, facts);
-            self.list.insert(
-                0,
-                Message {
-                    id: line.text("uuid"),
-                    said: Said::Summary(joined_texts(&blocks)),
-                },
-            );
+        } else if let Some(kept) = self.boundary.take() {
+            self.restart(kept, facts);
+            let (id, said) = (line.text("uuid"), Said::Summary(joined_texts(&blocks)));
+            self.list.insert(0, Message { id, said });
         } else {
             mark_inserted(&mut blocks);
             self.push(line, Said::User(blocks));
@@ -135,11 +127,11 @@ impl<'a> Messages<'a> {
     }
 
     /// Begins anew with what a compaction kept.
-    fn restart(&mut self, boundary: Boundary<'a>, facts: &mut LogFacts) {
+    fn restart(&mut self, kept: Kept<'a>, facts: &mut LogFacts) {
         let before = std::mem::take(&mut self.list);
         self.sessions = HashSet::new();
         let all = before.len();
-        if let Some((head, tail)) = boundary.kept.filter(|_| all <= self.effort) {
+        if let Some((head, tail)) = kept.filter(|_| all <= self.effort) {
             self.effort -= all;
             let place = |id: &str| {
                 let is_it = |message: &Message<'_>| message.id.as_deref() == Some(id);
@@ -167,9 +159,7 @@ impl<'a> Messages<'a> {
         for message in self.list {
             match message.said {
                 Said::Model(number, reply) => {
-                    if reply.model.is_some() {
-                        body.model = reply.model;
-                    }
+                    body.model = reply.model.or(body.model.take());
                     flow.reply(number, reply.tokens, reply.blocks, facts);
                 }
                 Said::User(blocks) => {
@@ -178,7 +168,7 @@ impl<'a> Messages<'a> {
                     }
                     flow.said(blocks);
                 }
-                Said::Summary(text) => flow.summary(text, facts),
+                Said::Summary(text) => flow.summary(text),
             }
         }
         flow.write(body, facts);
@@ -195,11 +185,10 @@ impl Message<'_> {
     }
 }
 
-impl<'a> Boundary<'a> {
-    fn of(line: &Members<'a>) -> Self {
-        let kept = lines::object(line, "compact_metadata")
-            .and_then(|metadata| lines::object(&metadata, "preserved_segment"))
-            .and_then(|kept| Some((kept.text("head_uuid")?, kept.text("tail_uuid")?)));
-        Self { kept }
-    }
+/// What the line of a boundary says that its compaction kept.
+fn kept<'a>(line: &Members<'a>) -> Kept<'a> {
+    let kept = line
+        .object("compact_metadata")?
+        .object("preserved_segment")?;
+    Some((kept.text("head_uuid")?, kept.text("tail_uuid")?))
 }

@@ -16,7 +16,7 @@ use messages::Messages;
 /// of their own; none of them numbers its lines so.
 pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
     let has = |key| line.has(key);
-    let is_known = match line.tag() {
+    let is_known = match line.tag.as_deref() {
         Some("assistant" | "user") => has("message"),
         Some("system" | "result") => has("subtype"),
         Some("stream_event") => has("event"),

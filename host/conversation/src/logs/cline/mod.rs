@@ -6,11 +6,10 @@ use std::collections::HashSet;
 use serde_json::value::RawValue;
 
 use super::Log;
-use super::anthropic::blocks::{blocks, joined_texts, mark_inserted};
+use super::anthropic::blocks::{blocks_of, joined_texts, mark_inserted};
 use super::anthropic::flow::Flow;
 use super::anthropic::foreign;
 use super::body::Body;
-use super::lines::{self, is_true};
 use super::records::{self, not_understood};
 use crate::deadline::Deadline;
 use crate::json::Members;
@@ -75,19 +74,18 @@ fn add<'a>(
         facts.dropped_blocks += 1;
         return;
     }
-    let content = message.present("content");
-    let Some(mut blocks) = content.and_then(|content| blocks(content, facts)) else {
+    let Some(mut blocks) = blocks_of(message, "content", facts) else {
         not_understood(facts);
         return;
     };
     foreign::leave_out(&mut blocks, facts);
     match role.as_deref() {
         // Older versions write it as the model's.
-        Some("user" | "assistant") if is_true(message, "isSummary") => {
-            flow.summary(joined_texts(&blocks), facts);
+        Some("user" | "assistant") if message.is_true("isSummary") => {
+            flow.summary(joined_texts(&blocks));
         }
         Some("assistant") => {
-            let model = lines::object(message, "modelInfo");
+            let model = message.object("modelInfo");
             if let Some(model) = model.and_then(|model| model.text("modelId")) {
                 body.model = Some(model);
             }
@@ -95,7 +93,7 @@ fn add<'a>(
             flow.reply(number, 0, blocks, facts);
         }
         Some("user") => {
-            if is_true(message, "isTruncationMarker") {
+            if message.is_true("isTruncationMarker") {
                 mark_inserted(&mut blocks);
             }
             flow.said(blocks);
@@ -115,8 +113,8 @@ impl<'m> Hidden<'m> {
         let ids = |flag: &str, key: &str| -> HashSet<&'m str> {
             messages
                 .iter()
-                .filter(|message| is_true(message, flag))
-                .filter_map(|message| message.present(key).map(RawValue::get))
+                .filter(|message| message.is_true(flag))
+                .filter_map(|message| message.raw(key))
                 .collect()
         };
         Self {
@@ -128,7 +126,7 @@ impl<'m> Hidden<'m> {
     /// Whether something stands in the place of a message. Where the user went back behind that, it counts again.
     fn has(&self, message: &Members<'_>) -> bool {
         let names = |key: &str, ids: &HashSet<&str>| {
-            let id = message.present(key).map(RawValue::get);
+            let id = message.raw(key);
             id.is_some_and(|id| ids.contains(id))
         };
         names("condenseParent", &self.summaries) || names("truncationParent", &self.marks)

@@ -15,7 +15,7 @@ pub(super) fn item(members: &Members<'_>) -> Option<String> {
     if !tells(members) {
         return None;
     }
-    let text = |key: &str| members.present(key).map(|raw| raw.get());
+    let text = |key: &str| members.raw(key);
     let (author, recipient) = (text("author")?, text("recipient")?);
     let content = match text("encrypted_content").filter(|raw| json::is_text(raw)) {
         Some(encrypted) => {

@@ -6,7 +6,6 @@
 
 use super::items::{self, Item, Kind};
 use crate::json::Members;
-use crate::logs::lines;
 use crate::model::log::LogFacts;
 
 #[derive(Default)]
@@ -61,13 +60,9 @@ impl<'a> History<'a> {
     /// Adds an item that stands without a wrapper: only of a type that is known, since nothing
     /// else tells it from a line of another kind.
     pub(super) fn add_bare(&mut self, raw: &'a str, members: &Members<'a>) -> bool {
-        let is_foreign = Item::new(raw, members).is_some_and(|item| {
-            let is_compaction = members
-                .text("type")
-                .is_some_and(|kind| kind.starts_with("compaction"));
-            matches!(item.kind, Kind::Other) && !is_compaction
-        });
-        !is_foreign && self.add(raw, members)
+        let is_compaction = || members.string("type").starts_with("compaction");
+        let is_known = |item: &Item<'_>| !matches!(item.kind, Kind::Other) || is_compaction();
+        self.add_item(Item::new(raw, members).filter(is_known))
     }
 
     /// Adds an item; false where it is none for the model.
@@ -114,8 +109,9 @@ impl<'a> History<'a> {
         let seen = self.seen();
         let start = self.items.len();
         // An empty one is none: a summary stands beside it.
-        let replacement =
-            lines::list(members, "replacement_history").filter(|history| !history.is_empty());
+        let replacement = members
+            .list("replacement_history")
+            .filter(|history| !history.is_empty());
         let before = self.segment;
         self.segment = Segment {
             said_from: if replacement.is_some() {
@@ -166,7 +162,7 @@ impl<'a> History<'a> {
     /// Takes back the newest turns; where there are not as many, all (LCX-11). A compaction
     /// within them is taken back too.
     pub(super) fn roll_back(&mut self, event: &Members<'a>, facts: &mut LogFacts) {
-        let mut turns = usize::try_from(lines::sum(event, &["num_turns"])).unwrap_or(usize::MAX);
+        let mut turns = usize::try_from(event.sum(&["num_turns"])).unwrap_or(usize::MAX);
         if turns == 0 {
             return;
         }
@@ -201,13 +197,14 @@ impl<'a> History<'a> {
 
     /// Notes the size of the context (LCX-7). False where the event tells none.
     pub(super) fn note_count(&mut self, event: &Members<'a>) -> bool {
-        let usage =
-            lines::object(event, "info").and_then(|info| lines::object(&info, "last_token_usage"));
+        let usage = event
+            .object("info")
+            .and_then(|info| info.object("last_token_usage"));
         let Some(usage) = usage else {
             return false;
         };
-        let tokens = match lines::sum(&usage, &["total_tokens"]) {
-            0 => lines::sum(&usage, &["input_tokens", "output_tokens"]),
+        let tokens = match usage.sum(&["total_tokens"]) {
+            0 => usage.sum(&["input_tokens", "output_tokens"]),
             total => total,
         };
         let counts = &mut self.segment.counts;
@@ -237,7 +234,6 @@ impl<'a> History<'a> {
                 continue;
             }
             if matches!(item.kind, Kind::Summary) {
-                facts.recorded_summaries += 1;
                 item.tell();
             }
             seen.push(item);
@@ -303,7 +299,7 @@ mod tests {
         assert_eq!(kinds(|kind| matches!(kind, Kind::User)), 100);
         assert_eq!(kinds(|kind| matches!(kind, Kind::Summary)), 1);
         // Each compaction but the first one replaced the summary of the one before.
-        assert_eq!((facts.earlier_messages, facts.recorded_summaries), (99, 1));
+        assert_eq!(facts.earlier_messages, 99);
     }
 
     // LCX-11

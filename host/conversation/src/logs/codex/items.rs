@@ -101,9 +101,7 @@ impl<'a> Item<'a> {
             begins_turn,
         })
     }
-}
 
-impl<'a> Item<'a> {
     /// A summary that was recorded.
     pub(super) fn summary(text: Cow<'a, str>) -> Self {
         Self {
@@ -154,7 +152,7 @@ pub(super) fn says_nothing(members: &Members<'_>) -> bool {
 
 /// Whether a message holds nothing.
 fn is_empty(members: &Members<'_>) -> bool {
-    match members.present("content").map(|raw| raw.get()) {
+    match members.raw("content") {
         None => true,
         Some(text) if json::is_text(text) => json::is_blank(text),
         Some(list) => list.chars().all(|c| "[] \t\r\n".contains(c)),

@@ -24,7 +24,7 @@ use history::History;
 /// Whether a line is one of Codex.
 pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
     let has = |key| line.has(key);
-    match line.tag() {
+    match line.tag.as_deref() {
         Some("session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted") => {
             has("payload")
         }
@@ -41,7 +41,7 @@ pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
 /// programs, which say when.
 pub(super) fn is_bare_item(line: &LineMembers<'_>) -> bool {
     let has = |key| line.has(key);
-    match line.tag() {
+    match line.tag.as_deref() {
         Some("message") => {
             has("role")
                 && has("content")
@@ -152,12 +152,8 @@ fn line_of<'a>(text: &'a str, line: &Members<'a>) -> Option<&'a str> {
     let (_, value) = line.0.first()?;
     let at = json::place_of(text, value.get()).start;
     let start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
-    let end = text
-        .get(at..)?
-        .find('\n')
-        .map_or(text.len(), |end| at + end);
-    Some(
-        text.get(start..end)?
-            .trim_matches(['\u{feff}', ' ', '\t', '\r']),
-    )
+    let rest = text.get(at..)?;
+    let end = at + rest.find('\n').unwrap_or(rest.len());
+    let line = text.get(start..end)?;
+    Some(line.trim_matches(['\u{feff}', ' ', '\t', '\r']))
 }

@@ -42,7 +42,10 @@ pub(super) fn paired<'a>(items: Vec<Item<'a>>, facts: &mut LogFacts) -> Vec<Piec
         ended,
         names,
     } = outcome(&items, facts);
-    let mut pieces = Pieces::default();
+    let mut pieces: Vec<Piece<'a>> = Vec::new();
+    // Reasoning whose product comes next. It waits, since what reasoning produced comes directly
+    // after it (RESP-3): outputs that were written while the response went on come in front.
+    let mut reasoning: Vec<Piece<'a>> = Vec::new();
     let mut missing: Vec<Piece<'a>> = Vec::new();
     for (index, (item, fate)) in items.into_iter().zip(fates).enumerate() {
         if fate == Fate::Goes {
@@ -50,7 +53,7 @@ pub(super) fn paired<'a>(items: Vec<Item<'a>>, facts: &mut LogFacts) -> Vec<Piec
         }
         // After the batch that the call belongs to.
         if !matches!(item.kind, Kind::Call { .. } | Kind::Output { .. }) {
-            pieces.answer(&mut missing);
+            pieces.append(&mut missing);
         }
         let name = names.get(&index);
         if let (Kind::Call { id, .. }, Fate::Completed(output)) = (&item.kind, fate) {
@@ -73,41 +76,20 @@ pub(super) fn paired<'a>(items: Vec<Item<'a>>, facts: &mut LogFacts) -> Vec<Piec
             is_summary: matches!(item.kind, Kind::Summary),
         };
         match item.kind {
-            Kind::Output { .. } => pieces.all.push(piece),
-            Kind::Reasoning => pieces.reasoning.push(piece),
-            _ => pieces.add(piece),
+            Kind::Output { .. } => pieces.push(piece),
+            Kind::Reasoning => reasoning.push(piece),
+            _ => {
+                pieces.append(&mut reasoning);
+                pieces.push(piece);
+            }
         }
         // Calls that follow are pending, and an output between them would part them.
         if index == ended {
-            pieces.answer(&mut missing);
+            pieces.append(&mut missing);
         }
     }
-    pieces.finish()
-}
-
-/// The items of the body, as far as they are put together.
-#[derive(Default)]
-struct Pieces<'a> {
-    all: Vec<Piece<'a>>,
-    /// Reasoning whose product comes next. It waits, since what reasoning produced comes directly
-    /// after it (RESP-3): outputs that were written while the response went on come in front.
-    reasoning: Vec<Piece<'a>>,
-}
-
-impl<'a> Pieces<'a> {
-    fn add(&mut self, piece: Piece<'a>) {
-        self.all.append(&mut self.reasoning);
-        self.all.push(piece);
-    }
-
-    fn answer(&mut self, outputs: &mut Vec<Piece<'a>>) {
-        self.all.append(outputs);
-    }
-
-    fn finish(mut self) -> Vec<Piece<'a>> {
-        self.all.append(&mut self.reasoning);
-        self.all
-    }
+    pieces.append(&mut reasoning);
+    pieces
 }
 
 fn outcome(items: &[Item<'_>], facts: &mut LogFacts) -> Outcome {

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use super::parts::{Known, block, words};
-use crate::json::Members;
-use crate::logs::lines::{self, is_true, raw_text};
+use crate::json::{self, Members};
 use crate::logs::records::not_understood;
 use crate::logs::turns::blocks::{Answer, Block, mark};
 use crate::logs::turns::{Turn, Turns, format_of};
@@ -45,7 +44,7 @@ impl<'k, 'a> Events<'k, 'a> {
     /// Adds an event.
     pub(super) fn add(&mut self, event: &Members<'a>, facts: &mut LogFacts) {
         let kind = event.text("type");
-        let Some(data) = lines::object(event, "data") else {
+        let Some(data) = event.object("data") else {
             not_understood(facts);
             return;
         };
@@ -57,10 +56,7 @@ impl<'k, 'a> Events<'k, 'a> {
         match kind.as_deref() {
             Some("user.message") => self.user(&data, facts),
             Some("system.notification") => {
-                let mut blocks: Vec<_> = raw_text(&data, "content")
-                    .and_then(block)
-                    .into_iter()
-                    .collect();
+                let mut blocks = Vec::from_iter(data.raw_text("content").and_then(block));
                 mark(&mut blocks);
                 self.list.push(Said::Program(blocks));
             }
@@ -82,7 +78,7 @@ impl<'k, 'a> Events<'k, 'a> {
                     model: self.model.take(),
                     ..Self::new(self.known)
                 };
-                let first = raw_text(&data, "initialMessage").and_then(block);
+                let first = data.raw_text("initialMessage").and_then(block);
                 self.list.extend(first.map(|first| Said::User(vec![first])));
             }
             Some("session.start" | "session.resume") => {
@@ -99,26 +95,23 @@ impl<'k, 'a> Events<'k, 'a> {
     }
 
     fn choose(&mut self, model: Option<Cow<'a, str>>) {
-        if model.is_some() {
-            self.model = model;
-        }
+        self.model = model.or(self.model.take());
     }
 
     fn user(&mut self, data: &Members<'a>, facts: &mut LogFacts) {
-        let sent = raw_text(data, "transformedContent");
-        let mut blocks = words(raw_text(data, "content"), sent);
-        let attached = lines::list(data, "attachments").unwrap_or_default();
+        let sent = data.raw_text("transformedContent");
+        let mut blocks = words(data.raw_text("content"), sent);
+        let attached = data.list("attachments").unwrap_or_default();
         // What has a path alone stands in the text that is sent.
         let shown = attached.into_iter().filter(|raw| {
-            let members = serde_json::from_str(raw.get()).ok();
             sent.is_none()
-                || members.is_some_and(|members: Members<'_>| {
+                || json::members(raw.get()).is_some_and(|members| {
                     members.present("assetId").is_some() || members.present("data").is_some()
                 })
         });
         self.known
             .pictures(Some(shown.collect()), &mut blocks, facts);
-        let is_programs = is_true(data, "isAutopilotContinuation")
+        let is_programs = data.is_true("isAutopilotContinuation")
             || data
                 .text("source")
                 .is_some_and(|source| source.starts_with("skill-") || source.starts_with("agent-"));
@@ -132,12 +125,9 @@ impl<'k, 'a> Events<'k, 'a> {
 
     fn model(&mut self, data: &Members<'a>, facts: &mut LogFacts) {
         self.choose(data.text("model"));
-        let mut blocks: Vec<Block<'a>> = raw_text(data, "content")
-            .and_then(block)
-            .into_iter()
-            .collect();
-        for raw in lines::list(data, "toolRequests").unwrap_or_default() {
-            let request: Option<Members<'a>> = serde_json::from_str(raw.get()).ok();
+        let mut blocks = Vec::from_iter(data.raw_text("content").and_then(block));
+        for raw in data.list("toolRequests").unwrap_or_default() {
+            let request = json::members(raw.get());
             match request.and_then(|request| self.known.call(&request)) {
                 Some(call) => blocks.push(call),
                 None => facts.dropped_calls += 1,
@@ -146,7 +136,7 @@ impl<'k, 'a> Events<'k, 'a> {
         // Bound to the session: the program itself does not send it again.
         let is_thinking = ["reasoningText", "reasoningOpaque", "encryptedContent"]
             .iter()
-            .any(|key| raw_text(data, key).and_then(block).is_some());
+            .any(|key| data.raw_text(key).and_then(block).is_some());
         facts.dropped_thinking += usize::from(is_thinking);
         self.list.push(Said::Model(blocks));
     }
@@ -156,7 +146,7 @@ impl<'k, 'a> Events<'k, 'a> {
         let covered = self.covered.take().unwrap_or(self.list.len());
         let summary = data
             .text("summaryContent")
-            .filter(|_| is_true(data, "success"));
+            .filter(|_| data.is_true("success"));
         let Some(summary) = summary else {
             facts.skipped_lines += 1;
             return;

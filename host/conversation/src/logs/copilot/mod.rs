@@ -13,7 +13,7 @@ use parts::Known;
 
 /// Whether a line is an event.
 pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
-    let is_event = line.tag().is_some_and(|tag| {
+    let is_event = line.tag.as_deref().is_some_and(|tag| {
         ["session.", "user.", "assistant.", "tool.", "system."]
             .iter()
             .any(|kind| tag.starts_with(kind))

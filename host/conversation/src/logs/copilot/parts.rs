@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 
 use crate::json::{self, Members};
-use crate::logs::lines::{self, raw_text};
 use crate::logs::turns::blocks::{Answer, Block, mark};
 use crate::model::log::LogFacts;
 
@@ -23,12 +22,12 @@ impl<'a> Known<'a> {
     /// Notes what an event tells for others.
     pub(super) fn note(&mut self, event: &Members<'a>) {
         let kind = event.text("type");
-        let Some(data) = lines::object(event, "data") else {
+        let Some(data) = event.object("data") else {
             return;
         };
         match kind.as_deref() {
             Some("tool.execution_start") => {
-                let arguments = data.present("arguments").map(RawValue::get);
+                let arguments = data.raw("arguments");
                 if let (Some(call), Some(arguments)) = (data.text("toolCallId"), arguments) {
                     self.arguments.insert(call, arguments);
                 }
@@ -45,10 +44,10 @@ impl<'a> Known<'a> {
     /// A call that the model made; `None` if it has no name.
     pub(super) fn call(&self, request: &Members<'a>) -> Option<Block<'a>> {
         let logged = request.text("toolCallId").unwrap_or_default();
-        let own = request.present("arguments").map(RawValue::get);
+        let own = request.raw("arguments");
         let arguments = own.or_else(|| self.arguments.get(&logged).copied());
         Some(Block::Call {
-            name: raw_text(request, "name")?,
+            name: request.raw_text("name")?,
             arguments: arguments.map_or(Cow::Borrowed("{}"), object),
             logged,
             id: String::new(),
@@ -58,20 +57,20 @@ impl<'a> Known<'a> {
 
     /// What a tool returned.
     pub(super) fn answer(&self, data: &Members<'a>, facts: &mut LogFacts) -> Answer<'a> {
-        let result = lines::object(data, "result");
-        let error = lines::object(data, "error");
+        let result = data.object("result");
+        let error = data.object("error");
         let failed = data.get("success").map(RawValue::get) == Some("false");
         let returned = result
             .as_ref()
-            .and_then(|result| raw_text(result, "content"));
-        let message = error.as_ref().and_then(|error| raw_text(error, "message"));
+            .and_then(|result| result.raw_text("content"));
+        let message = error.as_ref().and_then(|error| error.raw_text("message"));
         let said = if failed {
             message.or(returned)
         } else {
             returned.or(message)
         };
-        let mut blocks: Vec<Block<'a>> = said.and_then(block).into_iter().collect();
-        let shown = result.and_then(|result| lines::list(&result, "binaryResultsForLlm"));
+        let mut blocks = Vec::from_iter(said.and_then(block));
+        let shown = result.and_then(|result| result.list("binaryResultsForLlm"));
         self.pictures(shown, &mut blocks, facts);
         Answer {
             name: Cow::Borrowed(r#""""#),
@@ -88,7 +87,7 @@ impl<'a> Known<'a> {
         facts: &mut LogFacts,
     ) {
         for raw in list.unwrap_or_default() {
-            let members: Option<Members<'a>> = serde_json::from_str(raw.get()).ok();
+            let members = json::members(raw.get());
             match members.and_then(|members| self.picture(&members)) {
                 Some(picture) => blocks.push(picture),
                 None => facts.dropped_attachments += 1,
@@ -100,7 +99,7 @@ impl<'a> Known<'a> {
     fn picture(&self, members: &Members<'a>) -> Option<Block<'a>> {
         let elsewhere = members.text("assetId").and_then(|id| self.assets.get(&id));
         let holder = elsewhere.unwrap_or(members);
-        let (data, mime) = (raw_text(holder, "data")?, raw_text(holder, "mimeType")?);
+        let (data, mime) = (holder.raw_text("data")?, holder.raw_text("mimeType")?);
         let is_picture = json::decode(mime).starts_with("image/") && !json::is_blank(data);
         is_picture.then_some(Block::Image {
             data: Cow::Borrowed(data),
@@ -129,10 +128,7 @@ pub(super) fn words<'a>(said: Option<&'a str>, sent: Option<&'a str>) -> Vec<Blo
     };
     let added = |text: &str| {
         let text = (!text.trim().is_empty()).then(|| json::encode(text))?;
-        let mut added = [Block::Text {
-            text: Cow::Owned(text),
-            signature: None,
-        }];
+        let mut added = [Block::unsigned(text)];
         mark(&mut added);
         added.into_iter().next()
     };

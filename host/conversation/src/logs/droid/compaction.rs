@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 
 use crate::json::Members;
-use crate::logs::anthropic::blocks::{blocks, mark_inserted};
+use crate::logs::anthropic::blocks::{blocks_of, mark_inserted};
 use crate::logs::anthropic::flow::Flow;
-use crate::logs::lines;
 use crate::model::log::LogFacts;
 
 pub(super) struct Compaction<'a> {
@@ -29,7 +28,7 @@ impl<'a> Compaction<'a> {
     /// How many messages it took away: up to its anchor, or none where it has no anchor. A session that begins
     /// with the summary of another one has none.
     pub(super) fn first_kept(&self, messages: &[Members<'_>]) -> usize {
-        let Some(anchor) = lines::object(&self.state, "anchorMessage") else {
+        let Some(anchor) = self.state.object("anchorMessage") else {
             return 0;
         };
         let id = anchor.text("id");
@@ -44,9 +43,8 @@ impl<'a> Compaction<'a> {
 
     /// Adds the summary, and what the program says of the machine behind it.
     pub(super) fn write(self, flow: &mut Flow<'a>, facts: &mut LogFacts) {
-        flow.summary(self.summary.into_owned(), facts);
-        let info = self.state.present("systemInfoText");
-        if let Some(mut info) = info.and_then(|info| blocks(info, facts)) {
+        flow.summary(self.summary.into_owned());
+        if let Some(mut info) = blocks_of(&self.state, "systemInfoText", facts) {
             mark_inserted(&mut info);
             flow.said(info);
         }

@@ -4,13 +4,13 @@
 mod compaction;
 
 use super::Log;
-use super::anthropic::blocks::{any_result, blocks, mark_inserted};
+use super::anthropic::blocks::{any_result, blocks_of, mark_inserted};
 use super::anthropic::flow::Flow;
 use super::anthropic::foreign;
 use super::anthropic::reply::reply;
 use super::body::Body;
 use super::line_members::LineMembers;
-use super::lines::{self, Lines, is_true};
+use super::lines::Lines;
 use super::records::not_understood;
 use crate::deadline::Deadline;
 use crate::json::Members;
@@ -21,7 +21,7 @@ use compaction::Compaction;
 /// Whether a line is one of Droid's alone. Its messages look like those of pi.
 pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
     let has = |key| line.has(key);
-    match line.tag() {
+    match line.tag.as_deref() {
         Some("session_start") => has("id") && (has("version") || has("cwd") || has("title")),
         Some("compaction_state") => has("summaryText"),
         _ => false,
@@ -76,7 +76,7 @@ fn add<'a>(
     body: &mut Body<'a>,
     facts: &mut LogFacts,
 ) {
-    let Some(message) = lines::object(line, "message") else {
+    let Some(message) = line.object("message") else {
         not_understood(facts);
         return;
     };
@@ -87,7 +87,7 @@ fn add<'a>(
         return;
     }
     let is_programs =
-        visibility.as_deref() == Some("llm_only") || is_true(&message, "hiddenFromUserViews");
+        visibility.as_deref() == Some("llm_only") || message.is_true("hiddenFromUserViews");
     match message.text("role").as_deref() {
         Some("assistant") => {
             let Some(mut reply) = reply(line, facts) else {
@@ -98,14 +98,11 @@ fn add<'a>(
             let reasoning = message.text("chatCompletionReasoningContent");
             facts.dropped_blocks +=
                 usize::from(reasoning.is_some_and(|text| !text.trim().is_empty()));
-            if reply.model.is_some() {
-                body.model = reply.model;
-            }
+            body.model = reply.model.or(body.model.take());
             flow.reply(number, reply.tokens, reply.blocks, facts);
         }
         Some("user") => {
-            let content = message.present("content");
-            let Some(mut blocks) = content.and_then(|content| blocks(content, facts)) else {
+            let Some(mut blocks) = blocks_of(&message, "content", facts) else {
                 not_understood(facts);
                 return;
             };

@@ -3,12 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use serde_json::value::RawValue;
-
 use super::parts::parts;
 use crate::formats::gemini::write::{self as gemini, Part, PartKind};
 use crate::json::{self, Members};
-use crate::logs::lines;
 use crate::logs::pairing::Open;
 use crate::model::log::LogFacts;
 
@@ -34,7 +31,7 @@ pub(super) fn said<'a>(
     let mut said: Vec<Part<'a>> = Vec::new();
     let mut calls: Vec<Call<'a>> = Vec::new();
     let mut ids: HashSet<Cow<'a, str>> = HashSet::new();
-    for part in parts(record.present("content").map(RawValue::get)) {
+    for part in parts(record.raw("content")) {
         match part.kind {
             PartKind::Other => said.push(part),
             PartKind::Response => facts.dropped_results += 1,
@@ -48,11 +45,9 @@ pub(super) fn said<'a>(
         }
     }
     let mut waiting = Waiting::of(&calls);
-    for raw in lines::list(record, "toolCalls").unwrap_or_default() {
-        let Some(call) = serde_json::from_str(raw.get())
-            .ok()
-            .and_then(|members| Call::of(&members))
-        else {
+    for raw in record.list("toolCalls").unwrap_or_default() {
+        let members = json::members(raw.get());
+        let Some(call) = members.and_then(|members| Call::of(&members)) else {
             facts.dropped_calls += 1;
             continue;
         };
@@ -77,8 +72,8 @@ fn spoken(part: Part<'_>) -> Option<(Call<'_>, Part<'_>)> {
     let Cow::Borrowed(raw) = part.raw else {
         return None;
     };
-    let members: Members<'_> = serde_json::from_str(raw).ok()?;
-    let inner = lines::object(&members, "functionCall")?;
+    let members = json::members(raw)?;
+    let inner = members.object("functionCall")?;
     let call = Call::of(&inner)?;
     let is_sound = inner.get("id").is_none_or(|id| json::is_text(id.get()))
         && inner
@@ -87,30 +82,23 @@ fn spoken(part: Part<'_>) -> Option<(Call<'_>, Part<'_>)> {
     if is_sound {
         return Some((call, part));
     }
-    let signature = members.present("thoughtSignature").map(RawValue::get);
+    let signature = members.raw("thoughtSignature");
     let part = gemini::call(call.id, call.name, call.args, signature);
     Some((call, part))
 }
 
 impl<'a> Call<'a> {
     fn of(members: &Members<'a>) -> Option<Self> {
-        let text = |key| {
-            members
-                .get(key)
-                .map(RawValue::get)
-                .filter(|raw| json::is_text(raw))
-        };
-        let args = members
-            .get("args")
-            .map(RawValue::get)
-            .filter(|raw| json::is_object(raw));
+        let args = members.raw("args").filter(|raw| json::is_object(raw));
         Some(Self {
-            id: text("id"),
+            id: members.raw_text("id"),
             logged: None,
             // Without one no response could name the call (GEM-2).
-            name: text("name").filter(|name| !json::is_blank(name))?,
+            name: members
+                .raw_text("name")
+                .filter(|name| !json::is_blank(name))?,
             args: args.unwrap_or("{}"),
-            result: members.present("result").map(RawValue::get),
+            result: members.raw("result"),
             is_cancelled: members.text("status").as_deref() == Some("cancelled"),
             answer: None,
         })

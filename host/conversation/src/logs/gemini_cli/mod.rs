@@ -17,7 +17,7 @@ use crate::model::log::{LogError, LogKind};
 /// Whether a line, or a recording that is one object, is one of gemini-cli.
 pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
     let has = |key| line.has(key);
-    match line.tag() {
+    match line.tag.as_deref() {
         Some("user" | "gemini" | "info" | "warning" | "error") => {
             has("id") && has("timestamp") && has("content")
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use crate::formats::gemini::write::{self as gemini, Part, PartKind};
-use crate::json::{self, Members};
+use crate::json;
 
 /// A text, a part, or a list of both; without empty texts (LGE-4).
 pub(super) fn parts(raw: Option<&str>) -> Vec<Part<'_>> {
@@ -23,7 +23,7 @@ fn part(raw: &str) -> Option<Part<'_>> {
     if json::is_text(raw) {
         return (!json::is_blank(raw)).then(|| gemini::text(raw));
     }
-    let members: Members<'_> = serde_json::from_str(raw).ok()?;
+    let members = json::members(raw)?;
     let kind = if members.get("functionResponse").is_some() {
         PartKind::Response
     } else if members.get("functionCall").is_some() {

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use crate::deadline::Deadline;
 use crate::json::Members;
-use crate::logs::lines::{self, Lines};
-use crate::logs::records::not_understood;
+use crate::logs::lines::Lines;
+use crate::logs::records::{not_json, not_understood};
 use crate::model::log::{LogError, LogFacts, LogKind};
 
 /// What a recording holds.
@@ -47,8 +47,8 @@ pub(super) fn read<'a>(
         } else {
             // The first line may carry messages too, as the older form did.
             let is_known = is_about_session(&line);
-            let change = lines::object(&line, "$set").unwrap_or(line);
-            match lines::list(&change, "messages") {
+            let change = line.object("$set").unwrap_or(line);
+            match change.list("messages") {
                 Some(raws) => {
                     earlier_model = records.model().or(earlier_model);
                     records = Records::default();
@@ -77,14 +77,9 @@ fn is_about_session(line: &Members<'_>) -> bool {
 
 /// A recording that is one object.
 fn whole(text: &str) -> Result<Recording<'_>, LogError> {
-    let not_json = |error: serde_json::Error| LogError::NotJson {
-        kind: LogKind::GeminiCli,
-        line: error.line(),
-        column: error.column(),
-        what: what(&error),
-    };
-    let object: Members<'_> = serde_json::from_str(text).map_err(not_json)?;
-    let raws = lines::list(&object, "messages").unwrap_or_default();
+    let object: Members<'_> =
+        serde_json::from_str(text).map_err(|error| not_json(LogKind::GeminiCli, &error))?;
+    let raws = object.list("messages").unwrap_or_default();
     let mut records = Records::default();
     let mut facts = LogFacts {
         lines: raws.len(),
@@ -96,15 +91,6 @@ fn whole(text: &str) -> Result<Recording<'_>, LogError> {
         earlier_model: None,
         facts,
     })
-}
-
-/// The parser's words, without the place that it adds.
-fn what(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.split(" at line ")
-        .next()
-        .unwrap_or_default()
-        .to_owned()
 }
 
 #[derive(Default)]

@@ -5,10 +5,8 @@ use std::collections::HashSet;
 
 use super::calls::{Call, Waiting};
 use super::parts::parts;
-use super::turns::user;
 use crate::formats::gemini::write::{self as gemini, Content, Part, PartKind};
-use crate::json::{self, Members};
-use crate::logs::lines;
+use crate::json;
 use crate::logs::pairing::NO_RESULT;
 use crate::model::log::LogFacts;
 
@@ -17,9 +15,9 @@ pub(super) struct Step<'a> {
     calls: Vec<Call<'a>>,
     waiting: Waiting<'a>,
     /// What stands beside the responses.
-    beside: Vec<Part<'a>>,
+    pub(super) beside: Vec<Part<'a>>,
     /// Messages without responses.
-    said: Vec<Content<'a>>,
+    pub(super) said: Vec<Content<'a>>,
 }
 
 impl<'a> Step<'a> {
@@ -42,14 +40,6 @@ impl<'a> Step<'a> {
         call.answer.is_some()
     }
 
-    pub(super) fn add_beside(&mut self, mut parts: Vec<Part<'a>>) {
-        self.beside.append(&mut parts);
-    }
-
-    pub(super) fn add_said(&mut self, content: Content<'a>) {
-        self.said.push(content);
-    }
-
     /// Adds the turn that answers the calls, and what was said after it. At the end of a recording calls
     /// without any answer are pending.
     pub(super) fn close(
@@ -68,7 +58,7 @@ impl<'a> Step<'a> {
             && self.said.is_empty()
             && self.calls.iter().all(is_open);
         if !is_pending {
-            contents.push(user(self.results(facts)));
+            contents.push(Content::user(self.results(facts)));
         }
         contents.append(&mut self.said);
     }
@@ -141,8 +131,8 @@ fn recorded<'a>(
 
 /// The id and the name in a functionResponse part; empty where there is none.
 fn named(raw: &str) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
-    let members: Members<'_> = serde_json::from_str(raw).ok()?;
-    let response = lines::object(&members, "functionResponse")?;
+    let members = json::members(raw)?;
+    let response = members.object("functionResponse")?;
     let text = |key: &str| response.text(key).unwrap_or_default();
     Some((text("id"), text("name")))
 }
@@ -151,8 +141,8 @@ fn named(raw: &str) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
 /// (LGE-2), its name, and an object (GEM-4); written anew where it has no id, no name or no object, or
 /// `is_paired` with a call that has no id; `None` if it answers another call.
 fn answer_of<'a>(part: Part<'a>, call: &Call<'a>, is_paired: bool) -> Option<Part<'a>> {
-    let members: Members<'_> = serde_json::from_str(&part.raw).ok()?;
-    let response = lines::object(&members, "functionResponse")?;
+    let members = json::members(&part.raw)?;
+    let response = members.object("functionResponse")?;
     let value = response.present("response")?.get();
     let (id, name) = (response.text("id"), response.text("name"));
     let has = |text: &Option<Cow<'_, str>>, raw: &str| {

@@ -2,14 +2,11 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 use super::calls;
 use super::parts::parts;
 use super::step::Step;
-use crate::formats::gemini::write::{Content, Part, PartKind};
+use crate::formats::gemini::write::{Content, PartKind, add_answer};
 use crate::json::Members;
-use crate::logs::lines;
 use crate::logs::records::not_understood;
 use crate::model::log::LogFacts;
 
@@ -51,7 +48,7 @@ fn ask<'a>(
 ) {
     let mut others = Vec::new();
     let mut responds = false;
-    for part in parts(record.present("content").map(RawValue::get)) {
+    for part in parts(record.raw("content")) {
         match part.kind {
             PartKind::Other => others.push(part),
             PartKind::Call { .. } => facts.dropped_calls += 1,
@@ -67,9 +64,9 @@ fn ask<'a>(
         return;
     }
     match step {
-        Some(step) if responds => step.add_beside(others),
-        Some(step) => step.add_said(user(others)),
-        None => contents.push(user(others)),
+        Some(step) if responds => step.beside.extend(others),
+        Some(step) => step.said.push(Content::user(others)),
+        None => contents.push(Content::user(others)),
     }
 }
 
@@ -79,36 +76,17 @@ fn answer<'a>(
     contents: &mut Vec<Content<'a>>,
     facts: &mut LogFacts,
 ) -> Option<Step<'a>> {
-    let (mut parts, calls) = calls::said(record, facts);
+    let (parts, calls) = calls::said(record, facts);
     if parts.is_empty() {
         facts.aborted_responses += 1;
         return None;
     }
-    let tokens =
-        lines::object(record, "tokens").map_or(0, |tokens| match lines::sum(&tokens, &["total"]) {
-            0 => lines::sum(&tokens, &["input", "output", "thoughts", "tool"]),
+    let tokens = record
+        .object("tokens")
+        .map_or(0, |tokens| match tokens.sum(&["total"]) {
+            0 => tokens.sum(&["input", "output", "thoughts", "tool"]),
             total => total,
         });
-    match contents.last_mut() {
-        // A turn with calls follows a turn of the user (GEM-2), so what was said joins it.
-        Some(before) if before.role == "model" => {
-            before.parts.append(&mut parts);
-            before.tokens = tokens;
-        }
-        _ => contents.push(Content {
-            role: "model",
-            parts,
-            tokens,
-        }),
-    }
+    add_answer(contents, parts, tokens);
     (!calls.is_empty()).then(|| Step::new(calls))
-}
-
-/// A turn of the user.
-pub(super) fn user(parts: Vec<Part<'_>>) -> Content<'_> {
-    Content {
-        role: "user",
-        parts,
-        tokens: 0,
-    }
 }

@@ -9,7 +9,7 @@ use super::Log;
 use super::line_members::LineMembers;
 use super::turns::{Turns, format_of};
 use crate::deadline::Deadline;
-use crate::json::Members;
+use crate::json;
 use crate::model::log::{LogError, LogKind};
 use session::Session;
 use steps::Writer;
@@ -21,9 +21,7 @@ pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
 
 /// Whether an object says which session it is of, as an export does before its messages.
 pub(super) fn is_session(line: &LineMembers<'_>) -> bool {
-    let info = line
-        .info
-        .and_then(|info| serde_json::from_str::<Members<'_>>(info).ok());
+    let info = line.info.and_then(json::members);
     info.is_some_and(|info| {
         let has = |key| info.get(key).is_some();
         has("id") && (has("projectID") || has("directory"))

@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 
 use crate::json::{self, Members};
-use crate::logs::lines::raw_text;
 use crate::logs::turns::blocks::Block;
 
 /// What a part says, if it is anything.
 pub(super) fn text<'a>(part: &Members<'a>, signature: Option<&'a str>) -> Option<Block<'a>> {
-    Block::text(raw_text(part, "text")?, signature)
+    Block::text(part.raw_text("text")?, signature)
 }
 
 /// Whether a file is a text or a folder.

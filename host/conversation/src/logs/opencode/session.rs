@@ -5,8 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 
-use crate::json::{BEFORE, Members};
-use crate::logs::lines::{self, is_true};
+use crate::json::{self, BEFORE, Members};
 use crate::logs::records::not_json;
 use crate::model::log::{LogError, LogFacts, LogKind};
 
@@ -48,7 +47,7 @@ impl<'a> Session<'a> {
         let kind = LogKind::Opencode;
         let export: Members<'a> = serde_json::from_str(text.trim_start_matches(BEFORE))
             .map_err(|error| not_json(kind, &error))?;
-        let raws = lines::list(&export, "messages").unwrap_or_default();
+        let raws = export.list("messages").unwrap_or_default();
         let mut facts = LogFacts {
             lines: raws.len(),
             ..LogFacts::default()
@@ -57,8 +56,9 @@ impl<'a> Session<'a> {
             .into_iter()
             .filter_map(|raw| Message::new(raw, &mut facts))
             .collect();
-        let revert = lines::object(&export, "info")
-            .and_then(|info| lines::object(&info, "revert"))
+        let revert = export
+            .object("info")
+            .and_then(|info| info.object("revert"))
             .and_then(|revert| Some((revert.text("messageID")?, revert.text("partID"))));
         Ok((Self { messages, revert }, facts))
     }
@@ -153,11 +153,9 @@ impl<'a> Session<'a> {
 impl<'a> Message<'a> {
     /// Takes a message apart; `None` if it is none, which is counted.
     fn new(raw: &'a RawValue, facts: &mut LogFacts) -> Option<Self> {
-        let message: Option<Members<'a>> = serde_json::from_str(raw.get()).ok();
-        let info = message
-            .as_ref()
-            .and_then(|message| lines::object(message, "info"));
-        let raws = message.and_then(|message| lines::list(&message, "parts"));
+        let message = json::members(raw.get());
+        let info = message.as_ref().and_then(|message| message.object("info"));
+        let raws = message.and_then(|message| message.list("parts"));
         let (Some(info), Some(raws)) = (info, raws) else {
             facts.broken_lines += 1;
             return None;
@@ -177,12 +175,12 @@ impl<'a> Message<'a> {
 
     /// Whether it is a summary that was written to its end. (Of the user's messages `summary` tells what changed.)
     pub(super) fn is_summary(&self) -> bool {
-        self.is_model() && is_true(&self.info, "summary") && !self.failed()
+        self.is_model() && self.info.is_true("summary") && !self.failed()
     }
 
     /// Whether nothing of a response is sent again: it failed, or was stopped before the model said anything.
     pub(super) fn failed(&self) -> bool {
-        let Some(error) = lines::object(&self.info, "error") else {
+        let Some(error) = self.info.object("error") else {
             return false;
         };
         let is_said = |part: &Members<'_>| {
@@ -195,7 +193,7 @@ impl<'a> Message<'a> {
 
     /// Who said it, or is asked.
     pub(super) fn speaker(&self) -> Speaker<'a> {
-        let asked = lines::object(&self.info, "model");
+        let asked = self.info.object("model");
         let member = |key: &str| {
             let asked = asked.as_ref();
             self.info

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use super::parts;
 use super::session::{Seen, Speaker};
 use crate::json::{self, Members};
-use crate::logs::lines::{self, is_true, raw_text};
 use crate::logs::records::not_understood;
 use crate::logs::turns::blocks::{Answer, Block, mark};
 use crate::logs::turns::{Turn, Turns};
@@ -42,13 +41,9 @@ impl<'a> Writer<'a> {
             facts.aborted_responses += 1;
         } else if message.is_model() {
             let is_same = message.speaker() == self.speaker;
-            let counted = lines::object(&message.info, "tokens").map_or(0, |all| tokens(&all));
-            self.model(
-                parts,
-                is_same,
-                if seen.is_kept { 0 } else { counted },
-                facts,
-            );
+            let counted = message.info.object("tokens").map_or(0, |all| tokens(&all));
+            let counted = if seen.is_kept { 0 } else { counted };
+            self.model(parts, is_same, counted, facts);
         } else if message.info.text("role").as_deref() == Some("user") {
             self.user(parts, facts);
         } else {
@@ -74,10 +69,10 @@ impl<'a> Writer<'a> {
         let mut said = Vec::new();
         for part in parts {
             match part.text("type").as_deref() {
-                Some("text") if is_true(part, "ignored") => {}
+                Some("text") if part.is_true("ignored") => {}
                 Some("text") => {
                     let mut text: Vec<_> = parts::text(part, None).into_iter().collect();
-                    if is_true(part, "synthetic") {
+                    if part.is_true("synthetic") {
                         mark(&mut text);
                     }
                     said.append(&mut text);
@@ -89,9 +84,7 @@ impl<'a> Writer<'a> {
                     None => facts.dropped_attachments += 1,
                 },
                 Some("subtask") => {
-                    let text = Cow::Borrowed(SUBTASK);
-                    let signature = None;
-                    let mut text = [Block::Text { text, signature }];
+                    let mut text = [Block::unsigned(SUBTASK)];
                     mark(&mut text);
                     said.extend(text);
                 }
@@ -111,11 +104,11 @@ impl<'a> Writer<'a> {
             match part.text("type").as_deref() {
                 Some("step-start") => self.end(std::mem::take(&mut step)),
                 Some("step-finish") if counted > 0 => {
-                    step.tokens = lines::object(part, "tokens").map_or(0, |all| tokens(&all));
+                    step.tokens = part.object("tokens").map_or(0, |all| tokens(&all));
                 }
                 Some("text") => {
                     let signature = self.signature(part, is_same, &["thoughtSignature"]);
-                    let signature = signature.filter(|_| self.turns.format() == Format::Gemini);
+                    let signature = signature.filter(|_| self.turns.format == Format::Gemini);
                     step.blocks.extend(parts::text(part, signature));
                 }
                 Some("reasoning") => match self.thinking(part, is_same) {
@@ -148,12 +141,12 @@ impl<'a> Writer<'a> {
 
     /// Adds a call with its output, if it has one.
     fn call(&self, part: &Members<'a>, is_same: bool, step: &mut Step<'a>, facts: &mut LogFacts) {
-        let Some(name) = raw_text(part, "tool") else {
+        let Some(name) = part.raw_text("tool") else {
             facts.dropped_calls += 1;
             return;
         };
         let logged = part.text("callID").unwrap_or_default();
-        let state = lines::object(part, "state");
+        let state = part.object("state");
         let input = state.as_ref().and_then(|state| state.get("input"));
         let arguments = input.map_or("{}", |input| input.get());
         let signature = self.signature(part, is_same, &["thoughtSignature"]);
@@ -166,28 +159,26 @@ impl<'a> Writer<'a> {
             } else {
                 "{}"
             }),
-            signature: signature.filter(|_| self.turns.format() == Format::Gemini),
+            signature: signature.filter(|_| self.turns.format == Format::Gemini),
         });
         if let Some((blocks, failed)) = state.and_then(|state| output(&state, facts)) {
             let name = Cow::Borrowed(name);
-            step.answers.push((
-                logged,
-                Answer {
-                    name,
-                    blocks,
-                    failed,
-                },
-            ));
+            let answer = Answer {
+                name,
+                blocks,
+                failed,
+            };
+            step.answers.push((logged, answer));
         }
     }
 
     /// Thinking that the model takes again: it is signed by the model that is asked next.
     fn thinking(&self, part: &Members<'a>, is_same: bool) -> Option<Block<'a>> {
-        let text = raw_text(part, "text")?;
+        let text = part.raw_text("text")?;
         let sealed = self
             .signature(part, is_same, &["redactedData"])
-            .filter(|_| self.turns.format() == Format::Anthropic);
-        let signature = match self.turns.format() {
+            .filter(|_| self.turns.format == Format::Anthropic);
+        let signature = match self.turns.format {
             Format::Anthropic => self.signature(part, is_same, &["signature"]),
             Format::Gemini => self.signature(part, is_same, &["thoughtSignature"]),
             Format::OpenAiChat | Format::OpenAiResponses | Format::BedrockConverse => None,
@@ -201,11 +192,11 @@ impl<'a> Writer<'a> {
 
     /// What the provider attached to a part, under one of these names. Each provider has an object of its own.
     fn signature(&self, part: &Members<'a>, is_same: bool, names: &[&str]) -> Option<&'a str> {
-        let metadata = lines::object(part, "metadata").filter(|_| is_same)?;
+        let metadata = part.object("metadata").filter(|_| is_same)?;
         metadata.0.iter().find_map(|(_, of_provider)| {
-            let of_provider: Members<'a> = serde_json::from_str(of_provider.get()).ok()?;
+            let of_provider = json::members(of_provider.get())?;
             names.iter().find_map(|name| {
-                let raw = raw_text(&of_provider, name)?;
+                let raw = of_provider.raw_text(name)?;
                 (!json::is_blank(raw)).then_some(raw)
             })
         })
@@ -217,14 +208,14 @@ fn output<'a>(state: &Members<'a>, facts: &mut LogFacts) -> Option<(Vec<Block<'a
     let said = |raw: &'a str| Vec::from_iter(Block::text(raw, None));
     match state.text("status").as_deref() {
         Some("completed") => {
-            let time = lines::object(state, "time");
+            let time = state.object("time");
             if time.is_some_and(|time| time.present("compacted").is_some()) {
                 return Some((said(CLEARED), false));
             }
-            let mut blocks = said(raw_text(state, "output").unwrap_or(r#""""#));
-            for attachment in lines::list(state, "attachments").unwrap_or_default() {
-                let members = serde_json::from_str(attachment.get()).ok();
-                match members.and_then(|members: Members<'a>| parts::picture(&members)) {
+            let mut blocks = said(state.raw_text("output").unwrap_or(r#""""#));
+            for attachment in state.list("attachments").unwrap_or_default() {
+                let members = json::members(attachment.get());
+                match members.and_then(|members| parts::picture(&members)) {
                     Some(picture) => blocks.push(picture),
                     None => facts.dropped_attachments += 1,
                 }
@@ -233,12 +224,12 @@ fn output<'a>(state: &Members<'a>, facts: &mut LogFacts) -> Option<(Vec<Block<'a
         }
         Some("error") => {
             // What a tool wrote before the user stopped it.
-            let metadata = lines::object(state, "metadata");
+            let metadata = state.object("metadata");
             let written = metadata
-                .filter(|metadata| is_true(metadata, "interrupted"))
-                .and_then(|metadata| raw_text(&metadata, "output"));
+                .filter(|metadata| metadata.is_true("interrupted"))
+                .and_then(|metadata| metadata.raw_text("output"));
             let is_failed = written.is_none();
-            let error = raw_text(state, "error").unwrap_or(r#""""#);
+            let error = state.raw_text("error").unwrap_or(r#""""#);
             Some((said(written.unwrap_or(error)), is_failed))
         }
         _ => None,
@@ -247,10 +238,12 @@ fn output<'a>(state: &Members<'a>, facts: &mut LogFacts) -> Option<(Vec<Block<'a
 
 /// Tokens of the request and the response.
 fn tokens(counts: &Members<'_>) -> u64 {
-    let cache = lines::object(counts, "cache");
-    let cached = cache.map_or(0, |cache| lines::sum(&cache, &["read", "write"]));
-    match lines::sum(counts, &["total"]) {
-        0 => lines::sum(counts, &["input", "output", "reasoning"]).saturating_add(cached),
+    let cache = counts.object("cache");
+    let cached = cache.map_or(0, |cache| cache.sum(&["read", "write"]));
+    match counts.sum(&["total"]) {
+        0 => counts
+            .sum(&["input", "output", "reasoning"])
+            .saturating_add(cached),
         total => total,
     }
 }

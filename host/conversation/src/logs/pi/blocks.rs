@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use crate::json::{self, Members};
-use crate::logs::lines::raw_text;
 use crate::logs::turns::blocks::Block;
 
 /// The blocks of a content that is a text or a list, without blocks that say nothing. Blocks of no known type are
@@ -38,7 +37,7 @@ fn block<'a>(raw: &'a str, same_api: bool, unknown: &mut usize) -> Option<Block<
         *unknown += 1;
         return None;
     };
-    let text = |key| raw_text(&members, key);
+    let text = |key| members.raw_text(key);
     let signature = |key| text(key).filter(|raw| same_api && !json::is_blank(raw));
     match members.text("type").as_deref() {
         Some("text") => Block::text(text("text")?, signature("textSignature")),

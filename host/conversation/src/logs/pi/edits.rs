@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 
 use super::entries::{Entry, Kind};
-use crate::json::{self, Members};
+use crate::json;
 
 /// What the model sees in place of the content of an entry.
 #[derive(Clone, Copy)]
@@ -22,7 +22,7 @@ impl<'a> Edit<'a> {
     pub(super) fn of(replacement: Option<&'a RawValue>) -> Self {
         let is_content = |raw: &&RawValue| json::is_text(raw.get()) || json::is_list(raw.get());
         let inside = replacement
-            .and_then(|raw| serde_json::from_str::<Members<'a>>(raw.get()).ok())
+            .and_then(|raw| json::members(raw.get()))
             .and_then(|object| object.get("content"));
         match inside.or(replacement).filter(is_content) {
             Some(content) => Self::Content(content),

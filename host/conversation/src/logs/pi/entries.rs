@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::edits::Edit;
 use crate::deadline::Deadline;
 use crate::json::Members;
-use crate::logs::lines::{self, Lines};
+use crate::logs::lines::Lines;
 use crate::model::log::{LogError, LogFacts, LogKind};
 
 /// Types of entries that hold nothing for the model.
@@ -112,7 +112,7 @@ pub(super) fn read<'a>(
 
 fn kind<'a>(tag: Option<&str>, line: &Members<'a>) -> Kind<'a> {
     match tag {
-        Some("message") => match lines::object(line, "message") {
+        Some("message") => match line.object("message") {
             Some(message) if !message.0.is_empty() => Kind::Message(Box::new(message)),
             _ => Kind::Other,
         },
@@ -129,7 +129,7 @@ fn kind<'a>(tag: Option<&str>, line: &Members<'a>) -> Kind<'a> {
                     .get("firstKeptEntryIndex")
                     .and_then(|raw| raw.get().parse().ok()),
                 first_kept_id: line.text("firstKeptEntryId"),
-                system: lines::object(line, "systemMessage").map(Box::new),
+                system: line.object("systemMessage").map(Box::new),
             },
             None => Kind::Other,
         },

@@ -18,7 +18,7 @@ use system::System;
 /// Whether a line is one of pi.
 pub(super) fn is_line(line: &LineMembers<'_>) -> bool {
     let has = |key| line.has(key);
-    match line.tag() {
+    match line.tag.as_deref() {
         Some("session") => has("id") || has("version"),
         // Lines of other programs hold a message, too. One of pi's says when, or which API it is of.
         Some("message") => ["timestamp", "api", "toolCallId"]
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogEr
     let path = path::path(&session, &mut facts);
     let chosen = path::chosen(&path, &mut facts);
     let turns = turns::turns(&chosen, &Edits::of(&path), &session.provider, &mut facts);
-    let mut body = Body::new(LogKind::Pi, turns.format());
+    let mut body = Body::new(LogKind::Pi, turns.format);
     System::of(&path).write(&mut body);
     turns.finish_in(body, facts)
 }

@@ -9,7 +9,6 @@ use super::blocks;
 use super::entries::{Entry, Kind};
 use crate::json::{self, Members};
 use crate::logs::body::Body;
-use crate::logs::lines;
 use crate::logs::turns::blocks::texts;
 
 /// What system messages say, one after the other.
@@ -50,7 +49,7 @@ impl<'a> System<'a> {
         if !texts.is_empty() {
             self.texts.push(texts.join("\n"));
         }
-        if let Some(sections) = lines::object(message, "sections") {
+        if let Some(sections) = message.object("sections") {
             for (name, value) in sections.0 {
                 if json::is_text(value.get()) {
                     self.sections.set(name, json::decode(value.get()));
@@ -59,19 +58,19 @@ impl<'a> System<'a> {
                 }
             }
         }
-        for removed in lines::list(message, "toolsRemoved").unwrap_or_default() {
+        for removed in message.list("toolsRemoved").unwrap_or_default() {
             let raw = removed.get();
             let name = if json::is_text(raw) {
                 Some(json::decode(raw))
             } else {
-                let tool = serde_json::from_str::<Members<'a>>(raw).ok();
+                let tool = json::members(raw);
                 tool.and_then(|tool| tool.text("name"))
             };
             if let Some(name) = name {
                 self.tools.remove(&name);
             }
         }
-        for added in lines::list(message, "toolsAdded").unwrap_or_default() {
+        for added in message.list("toolsAdded").unwrap_or_default() {
             if let Ok(tool) = serde_json::from_str::<Members<'a>>(added.get())
                 && let Some(name) = tool.text("name")
             {
@@ -110,42 +109,36 @@ pub(super) fn is_system(message: &Members<'_>) -> bool {
     message.text("role").as_deref() == Some("system")
 }
 
-/// Values by name, in the order in which their names came.
+/// Values by name, each with the number of its name in the order in which those came.
 struct Named<'a, V> {
-    values: Vec<Option<(Cow<'a, str>, V)>>,
-    places: HashMap<Cow<'a, str>, usize>,
+    values: HashMap<Cow<'a, str>, (usize, V)>,
+    names: usize,
 }
 
 impl<V> Default for Named<'_, V> {
     fn default() -> Self {
-        Self {
-            values: Vec::new(),
-            places: HashMap::new(),
-        }
+        let values = HashMap::new();
+        Self { values, names: 0 }
     }
 }
 
 impl<'a, V> Named<'a, V> {
     /// Sets a value, in the place of the one with its name.
     fn set(&mut self, name: Cow<'a, str>, value: V) {
-        let next = self.values.len();
-        let place = *self.places.entry(name.clone()).or_insert(next);
-        let named = Some((name, value));
-        match self.values.get_mut(place) {
-            Some(before) => *before = named,
-            None => self.values.push(named),
-        }
+        self.names += 1;
+        let before = self.values.get(&name).map(|(number, _)| *number);
+        let number = before.unwrap_or(self.names);
+        self.values.insert(name, (number, value));
     }
 
     fn remove(&mut self, name: &str) {
-        if let Some(place) = self.places.remove(name)
-            && let Some(value) = self.values.get_mut(place)
-        {
-            *value = None;
-        }
+        self.values.remove(name);
     }
 
-    fn values(&self) -> impl Iterator<Item = &(Cow<'a, str>, V)> {
-        self.values.iter().flatten()
+    /// The names and values, in order.
+    fn values(&self) -> impl Iterator<Item = (&str, &V)> {
+        let mut all: Vec<_> = self.values.iter().collect();
+        all.sort_unstable_by_key(|(_, (number, _))| *number);
+        all.into_iter().map(|(name, (_, value))| (&**name, value))
     }
 }

@@ -9,7 +9,6 @@ use super::edits::{Edit, Edits};
 use super::entries::{Entry, Kind};
 use super::system::is_system;
 use crate::json::{self, Members};
-use crate::logs::lines::{self, is_true};
 use crate::logs::records::not_understood;
 use crate::logs::turns::blocks::{Answer, Block, mark};
 use crate::logs::turns::{Turn, Turns, format_of};
@@ -106,18 +105,16 @@ impl<'a> Turns<'a> {
                 let answer = Answer {
                     name: Cow::Borrowed(name.filter(|raw| json::is_text(raw)).unwrap_or(r#""""#)),
                     blocks: blocks::read_shown(content, &mut facts.dropped_blocks),
-                    failed: is_true(message, "isError"),
+                    failed: message.is_true("isError"),
                 };
                 let is_new = self.calls.answer(&call, answer);
                 facts.dropped_results += usize::from(!is_new);
             }
-            Some("bashExecution") if is_true(message, "excludeFromContext") => {
+            Some("bashExecution") if message.is_true("excludeFromContext") => {
                 facts.skipped_lines += 1;
             }
             Some("bashExecution") if !said.is_edited => {
-                let text = Cow::Owned(json::encode(&execution(message)));
-                let signature = None;
-                let mut blocks = vec![Block::Text { text, signature }];
+                let mut blocks = vec![Block::unsigned(json::encode(&execution(message)))];
                 mark(&mut blocks);
                 self.turns.push(Turn::User(blocks));
             }
@@ -149,8 +146,8 @@ fn is_broken_off(message: &Members<'_>) -> bool {
 
 /// Tokens of the request and the response.
 fn tokens(message: &Members<'_>) -> u64 {
-    lines::object(message, "usage").map_or(0, |usage| {
-        lines::sum(&usage, &["input", "output", "cacheRead", "cacheWrite"])
+    message.object("usage").map_or(0, |usage| {
+        usage.sum(&["input", "output", "cacheRead", "cacheWrite"])
     })
 }
 
@@ -164,14 +161,14 @@ fn execution(message: &Members<'_>) -> String {
     } else {
         text.push_str(&format!("```\n{output}\n```"));
     }
-    if is_true(message, "cancelled") {
+    if message.is_true("cancelled") {
         text.push_str("\n\n(command cancelled)");
-    } else if let Some(code) = message.present("exitCode").map(|raw| raw.get())
+    } else if let Some(code) = message.raw("exitCode")
         && code != "0"
     {
         text.push_str(&format!("\n\nCommand exited with code {code}"));
     }
-    if is_true(message, "truncated")
+    if message.is_true("truncated")
         && let Some(path) = message.text("fullOutputPath")
     {
         text.push_str(&format!("\n\n[Output truncated. Full output: {path}]"));

@@ -18,8 +18,7 @@ impl<'a> Translate<'a> for Anthropic {
     }
 
     fn reply(&mut self, blocks: &[Block<'a>], tokens: u64, body: &mut Body<'a>) -> bool {
-        let says = |block: &Block<'_>| !matches!(block, Block::Thinking { .. });
-        if !blocks.iter().any(says) {
+        if !blocks.iter().any(Block::says) {
             return false;
         }
         let blocks = blocks.iter().map(block).collect();
@@ -42,8 +41,7 @@ impl<'a> Translate<'a> for Anthropic {
                     blocks => format!("[{}]", blocks.join(",")),
                 };
                 // And one with more than texts; the picture tells more than the mark.
-                let is_shown = |block: &Block<'_>| matches!(block, Block::Image { .. });
-                let failed = answer.failed && !answer.blocks.iter().any(is_shown);
+                let failed = answer.failed && !answer.blocks.iter().any(Block::is_image);
                 Cow::Owned(write::result(&id, &content, failed))
             })
             .collect();

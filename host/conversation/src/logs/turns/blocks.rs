@@ -51,6 +51,22 @@ impl<'a> Block<'a> {
         })
     }
 
+    /// A raw text that is not signed, as a block.
+    pub(in crate::logs) fn unsigned(text: impl Into<Cow<'a, str>>) -> Self {
+        let (text, signature) = (text.into(), None);
+        Self::Text { text, signature }
+    }
+
+    /// Whether it is more than thinking.
+    pub(super) fn says(&self) -> bool {
+        !matches!(self, Self::Thinking { .. })
+    }
+
+    /// Whether it is a picture.
+    pub(super) fn is_image(&self) -> bool {
+        matches!(self, Self::Image { .. })
+    }
+
     /// The name of the tool, raw, if it is a call.
     pub(super) fn call_name(&self) -> Option<&'a str> {
         match self {

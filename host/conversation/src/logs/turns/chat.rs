@@ -36,9 +36,8 @@ impl<'a> Translate<'a> for Chat {
 
     /// Not before pictures, which the user shows after all answers (CHAT-2).
     fn may_wait(batch: &[(Cow<'a, str>, Option<Answer<'a>>)]) -> bool {
-        let is_shown = |block: &Block<'_>| matches!(block, Block::Image { .. });
         let mut answers = batch.iter().filter_map(|(_, answer)| answer.as_ref());
-        !answers.any(|answer| answer.blocks.iter().any(is_shown))
+        !answers.any(|answer| answer.blocks.iter().any(Block::is_image))
     }
 
     /// One message each. Pictures come after all of them, as only the user may show some.

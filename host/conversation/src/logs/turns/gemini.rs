@@ -12,38 +12,26 @@ use crate::logs::body::{Body, said_in};
 #[derive(Default)]
 pub(super) struct Gemini<'a> {
     contents: Vec<Content<'a>>,
-    /// Which of them are recorded summaries.
-    summaries: Vec<usize>,
 }
 
 impl<'a> Translate<'a> for Gemini<'a> {
     fn user(&mut self, blocks: &[Block<'a>], _body: &mut Body<'a>) {
-        self.add("user", blocks.iter().filter_map(part).collect());
+        self.add(blocks.iter().map(part).collect());
     }
 
     fn summary(&mut self, text: &str, _body: &mut Body<'a>) {
-        self.summaries.push(self.contents.len());
-        self.add("user", vec![gemini::plain(&said_in(text))]);
+        self.contents.push(Content {
+            is_summary: true,
+            ..Content::user(vec![gemini::plain(&said_in(text))])
+        });
     }
 
     fn reply(&mut self, blocks: &[Block<'a>], tokens: u64, _body: &mut Body<'a>) -> bool {
-        let says = |block: &Block<'_>| !matches!(block, Block::Thinking { .. });
-        if !blocks.iter().any(says) {
+        if !blocks.iter().any(Block::says) {
             return false;
         }
-        let mut parts = blocks.iter().filter_map(part).collect();
-        match self.contents.last_mut() {
-            // A turn with calls follows a turn of the user (GEM-2), so what was said joins it.
-            Some(before) if before.role == "model" => {
-                before.parts.append(&mut parts);
-                before.tokens = tokens;
-            }
-            _ => self.contents.push(Content {
-                role: "model",
-                parts,
-                tokens,
-            }),
-        }
+        let parts = blocks.iter().map(part).collect();
+        gemini::add_answer(&mut self.contents, parts, tokens);
         true
     }
 
@@ -56,65 +44,44 @@ impl<'a> Translate<'a> for Gemini<'a> {
             let text = blocks::joined(&blocks::texts(&answer.blocks));
             let id = json::encode(id);
             parts.push(gemini::response(Some(&id), &answer.name, key, &text));
-            let images = answer
-                .blocks
-                .iter()
-                .filter(|b| matches!(b, Block::Image { .. }));
-            pictures.extend(images.filter_map(part));
+            let images = answer.blocks.iter().filter(|block| block.is_image());
+            pictures.extend(images.map(part));
         }
         parts.append(&mut pictures);
-        self.add("user", parts);
+        self.add(parts);
     }
 
     fn finish(mut self, body: &mut Body<'a>) {
         gemini::sign_current_turn(&mut self.contents, body.model.as_deref());
-        // Contents become messages one by one.
-        for index in self.summaries {
-            body.note_summary(body.len() + index);
-        }
         body.push_contents(self.contents);
     }
 }
 
 impl<'a> Gemini<'a> {
-    fn add(&mut self, role: &'static str, parts: Vec<Part<'a>>) {
+    fn add(&mut self, parts: Vec<Part<'a>>) {
         if !parts.is_empty() {
-            self.contents.push(Content {
-                role,
-                parts,
-                tokens: 0,
-            });
+            self.contents.push(Content::user(parts));
         }
     }
 }
 
-fn part<'a>(block: &Block<'_>) -> Option<Part<'a>> {
-    let mut raw = match block {
-        Block::Text { text, .. } => gemini::text(text).raw.into_owned(),
-        Block::Thinking { text, .. } => gemini::thought(text),
-        Block::Image { data, mime } => gemini::picture(mime, data),
+fn part<'a>(block: &Block<'_>) -> Part<'a> {
+    let (mut raw, signature) = match block {
+        Block::Text { text, signature } => (gemini::text(text).raw.into_owned(), *signature),
+        Block::Thinking {
+            text, signature, ..
+        } => (gemini::thought(text), Some(*signature)),
+        Block::Image { data, mime } => (gemini::picture(mime, data), None),
         Block::Call {
             id,
             name,
             arguments,
             signature,
             ..
-        } => {
-            return Some(gemini::call(
-                Some(&json::encode(id)),
-                name,
-                arguments,
-                *signature,
-            ));
-        }
-    };
-    let signature = match block {
-        Block::Text { signature, .. } => *signature,
-        Block::Thinking { signature, .. } => Some(*signature),
-        _ => None,
+        } => return gemini::call(Some(&json::encode(id)), name, arguments, *signature),
     };
     if let Some(signature) = signature {
         gemini::sign(&mut raw, signature);
     }
-    Some(Part::other(Cow::Owned(raw)))
+    Part::other(Cow::Owned(raw))
 }

@@ -21,7 +21,8 @@ use ids::Ids;
 
 /// What was said, in order.
 pub(super) struct Turns<'a> {
-    format: Format,
+    /// The wire format of the body.
+    pub(super) format: Format,
     model: Option<Cow<'a, str>>,
     pub(super) turns: Vec<Turn<'a>>,
     pub(super) calls: Calls<'a, Answer<'a>>,
@@ -58,11 +59,6 @@ impl<'a> Turns<'a> {
             turns: Vec::new(),
             calls: Calls::default(),
         }
-    }
-
-    /// The wire format of the body.
-    pub(super) const fn format(&self) -> Format {
-        self.format
     }
 
     /// Adds what the user said, if it is anything.
@@ -154,10 +150,7 @@ fn write<'a, T: Translate<'a>>(turns: Turns<'a>, body: &mut Body<'a>, facts: &mu
     let last = turns.len().saturating_sub(1);
     for (index, turn) in turns.into_iter().enumerate() {
         match turn {
-            Turn::Summary(text) => {
-                facts.recorded_summaries += 1;
-                target.summary(&text, body);
-            }
+            Turn::Summary(text) => target.summary(&text, body),
             Turn::User(blocks) => target.user(&blocks, body),
             Turn::Reply { blocks, tokens } => {
                 if !target.reply(&blocks, tokens, body) {
@@ -192,10 +185,7 @@ fn write<'a, T: Translate<'a>>(turns: Turns<'a>, body: &mut Body<'a>, facts: &mu
 fn missing(name: &str) -> Answer<'_> {
     Answer {
         name: name.into(),
-        blocks: vec![Block::Text {
-            text: json::encode(NO_RESULT).into(),
-            signature: None,
-        }],
+        blocks: vec![Block::unsigned(json::encode(NO_RESULT))],
         failed: true,
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Translate;
 use super::blocks::{self, Answer, Block};
 use crate::formats::openai_responses::write;
-use crate::json::{self, Members};
+use crate::json;
 use crate::logs::body::{Body, Message};
 
 #[derive(Default)]
@@ -57,7 +57,7 @@ fn item(block: &Block<'_>) -> Option<String> {
         // The whole item is the signature, as pi keeps it.
         Block::Thinking { signature, .. } => {
             let item = json::decode(signature);
-            let members: Members<'_> = serde_json::from_str(&item).ok()?;
+            let members = json::members(&item)?;
             let is_reasoning = members.text("type").as_deref() == Some("reasoning");
             is_reasoning.then(|| item.trim().to_owned())
         }

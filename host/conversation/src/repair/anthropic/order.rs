@@ -2,8 +2,8 @@
 
 use crate::formats::Replacement;
 use crate::formats::anthropic::rules::turns;
-use crate::model::message::{Content, Message, Part, Role};
-use crate::repair::anthropic::message_of;
+use crate::model::message::{Message, Part, Role};
+use crate::repair::moves::message_of;
 use crate::repair::{Draft, Reading};
 
 const DONE: &str = "results were moved before other blocks";
@@ -17,8 +17,8 @@ pub(super) fn put_results_first(reading: &Reading, draft: &mut Draft<'_>) {
         let mut other = None;
         for (index, message) in turn.iter().enumerate() {
             let index = at + index;
-            let first_other = message.parts.iter().position(|own| !is_result(own));
-            let last_result = message.parts.iter().rposition(is_result);
+            let first_other = message.parts.iter().position(|own| !own.is_output());
+            let last_result = message.parts.iter().rposition(Part::is_output);
             match other {
                 Some(other) if last_result.is_some() => {
                     move_in_front(reading, draft, index, message, other);
@@ -35,17 +35,13 @@ pub(super) fn put_results_first(reading: &Reading, draft: &mut Draft<'_>) {
     }
 }
 
-fn is_result(part: &Part) -> bool {
-    matches!(part.content, Content::Output(_))
-}
-
 /// Puts the results of a message before its other blocks; what separates them stays.
 fn reorder(reading: &Reading, draft: &mut Draft<'_>, index: usize, message: &Message) {
     if message.opaque {
         return;
     }
     let (results, others): (Vec<&Part>, Vec<&Part>) =
-        message.parts.iter().partition(|part| is_result(part));
+        message.parts.iter().partition(|part| part.is_output());
     for (old, new) in message.parts.iter().zip(results.into_iter().chain(others)) {
         if old.place != new.place {
             let place = old.place.clone();
@@ -64,12 +60,9 @@ fn move_in_front(
     message: &Message,
     to: usize,
 ) {
-    let results: Vec<usize> = (0..message.parts.len())
-        .filter(|part| is_result(&message.parts[*part]))
-        .collect();
+    let results = message.parts_where(Part::is_output);
     if results.len() == message.parts.len() {
-        draft.move_to(index, to);
-        draft.did(index, DONE);
+        draft.move_to(index, to, DONE);
     } else if draft.drop_parts(index, &results) {
         let blocks: Vec<&str> = results
             .iter()

@@ -23,20 +23,16 @@ pub(super) fn leave_out_halves(reading: &Reading, draft: &mut Draft<'_>) {
         halves.entry(message).or_default().push(part);
     }
     let mut speakers = texts::Speakers::of(reading);
+    let what = "left out: a call or result of a server tool without the other";
     for (index, parts) in halves {
         let message = &reading.messages[index];
         if parts.len() == message.parts.len() {
-            if !speakers.may_go(message) {
-                continue;
+            if speakers.may_go(message) {
+                draft.leave_out(index, what);
             }
-            draft.leave_out(index);
-        } else if is_sealed_beside(message, parts.len()) || !draft.cut_parts(index, &parts) {
-            continue;
+        } else if !is_sealed_beside(message, parts.len()) {
+            draft.cut_parts(index, &parts, what);
         }
-        draft.did(
-            index,
-            "left out: a call or result of a server tool without the other",
-        );
     }
 }
 

@@ -5,7 +5,7 @@ use crate::formats::Replacement;
 use crate::json;
 use crate::model::message::{Content, Output, Part};
 use crate::repair::answers::NONE_RECORDED;
-use crate::repair::{Draft, Reading};
+use crate::repair::{Draft, Reading, outputs};
 
 pub(super) fn make_right(reading: &Reading, draft: &mut Draft<'_>) {
     for (index, message) in reading.each() {
@@ -16,8 +16,8 @@ pub(super) fn make_right(reading: &Reading, draft: &mut Draft<'_>) {
             && json::is_text(reading.raw(&place))
         {
             let with = format!("[{}]", reading.wire().text_part(reading.raw(&place)));
-            draft.edit(index, Replacement { place, with });
-            draft.did(index, "the content became a list of blocks");
+            let what = "the content became a list of blocks";
+            draft.change(index, Replacement { place, with }, what);
             continue;
         }
         for part in &message.parts {
@@ -32,10 +32,7 @@ pub(super) fn make_right(reading: &Reading, draft: &mut Draft<'_>) {
                 ),
                 _ => continue,
             };
-            if let Some(edit) = edit {
-                draft.edit(index, edit);
-                draft.did(index, what);
-            }
+            draft.change(index, edit, what);
         }
     }
 }
@@ -44,20 +41,8 @@ pub(super) fn make_right(reading: &Reading, draft: &mut Draft<'_>) {
 fn input(reading: &Reading, part: &Part) -> Option<Replacement> {
     let call = reading.member(&part.place, &["toolUse"])?;
     let old = reading.member(&call, &["input"]);
-    let with = match old.as_ref().map(|place| reading.raw(place)) {
-        Some(raw) if json::is_object(raw) => return None,
-        None | Some("null") => "{}".to_owned(),
-        // Arguments as other formats spell them.
-        Some(raw) if json::is_text(raw) && holds_object(raw) => json::decode(raw).into_owned(),
-        Some(raw) => format!(r#"{{"input":{raw}}}"#),
-    };
+    let with = outputs::arguments(old.as_ref().map(|place| reading.raw(place)))?;
     set(reading, part, "toolUse", "input", &with)
-}
-
-/// Whether a raw JSON string holds a JSON object.
-fn holds_object(raw: &str) -> bool {
-    let text = json::decode(raw);
-    json::is_object(&text) && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok()
 }
 
 /// What makes the content of a result a list of blocks that is not empty; `None` if it is one.
@@ -82,7 +67,7 @@ fn content(reading: &Reading, part: &Part, output: &Output) -> Option<Replacemen
 /// What makes each bare text in the list of a result a block with that text.
 fn with_blocks_for_texts(reading: &Reading, output: &Output) -> Option<Replacement> {
     let place = output.content.clone()?;
-    let edits = crate::repair::outputs::content_edits(reading, &place);
+    let edits = outputs::content_edits(reading, &place);
     if edits.is_empty() {
         return None;
     }

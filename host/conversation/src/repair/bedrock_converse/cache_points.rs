@@ -2,6 +2,7 @@
 
 use crate::formats::anthropic::rules::CACHE_MARKS;
 use crate::formats::bedrock_converse::read::is_cache_point;
+use crate::formats::rules::common::cache_marks;
 use crate::repair::{Draft, Reading};
 
 const DONE: &str = "a `cachePoint` was removed";
@@ -15,16 +16,15 @@ pub(super) fn remove_behind_reasoning(reading: &Reading, draft: &mut Draft<'_>) 
             .filter(|(_, pair)| pair[0].content.is_thinking() && is_cache_point(&pair[1].content))
             .map(|(before, _)| before + 1)
             .collect();
-        if !misplaced.is_empty() && draft.cut_parts(index, &misplaced) {
-            draft.did(index, DONE);
+        if !misplaced.is_empty() {
+            draft.cut_parts(index, &misplaced, DONE);
         }
     }
 }
 
 /// Takes the oldest marks off, of which there are too many.
 pub(super) fn remove_old(reading: &Reading, draft: &mut Draft<'_>) {
-    let own: u32 = reading.messages.iter().map(|own| own.cache_marks).sum();
-    let marks = reading.envelope.cache_marks + own;
+    let marks = cache_marks(&reading.envelope, &reading.messages);
     let mut left = usize::try_from(marks.saturating_sub(CACHE_MARKS)).unwrap_or(usize::MAX);
     for (index, message) in reading.each() {
         if left == 0 {
@@ -33,15 +33,10 @@ pub(super) fn remove_old(reading: &Reading, draft: &mut Draft<'_>) {
         if message.opaque || message.cache_marks == 0 {
             continue;
         }
-        let parts = message.parts.iter().enumerate();
-        let points: Vec<usize> = parts
-            .filter(|(_, part)| is_cache_point(&part.content))
-            .map(|(part, _)| part)
-            .take(left)
-            .collect();
-        if draft.cut_parts(index, &points) {
+        let mut points = message.parts_where(|part| is_cache_point(&part.content));
+        points.truncate(left);
+        if draft.cut_parts(index, &points, DONE) {
             left -= points.len();
-            draft.did(index, DONE);
         }
     }
 }

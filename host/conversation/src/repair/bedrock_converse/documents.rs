@@ -29,8 +29,8 @@ pub(super) fn introduce(reading: &Reading, draft: &mut Draft<'_>) {
         let note = json::encode(&reading.note(Role::User, NO_TEXT));
         let place = last.place.end..last.place.end;
         let with = format!(",{}", reading.wire().text_part(&note));
-        draft.edit(index, Replacement { place, with });
-        draft.did(index, "a note of the host was added beside a document");
+        let what = "a note of the host was added beside a document";
+        draft.change(index, Replacement { place, with }, what);
     }
 }
 
@@ -46,10 +46,8 @@ pub(super) fn name(reading: &Reading, draft: &mut Draft<'_>) {
                 continue;
             }
             let new = json::encode(&names.fresh(old));
-            if let Some(edit) = set(reading, &message.parts[part], DOCUMENT, "name", &new) {
-                draft.edit(index, edit);
-                draft.did(index, "a document got another name");
-            }
+            let edit = set(reading, &message.parts[part], DOCUMENT, "name", &new);
+            draft.change(index, edit, "a document got another name");
         }
     }
 }

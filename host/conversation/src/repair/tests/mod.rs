@@ -216,8 +216,7 @@ thread_local! {
 fn leave_all_out(reading: &Reading, draft: &mut Draft<'_>) {
     let mut seen = 0;
     for (index, _) in reading.each() {
-        draft.leave_out(index);
-        draft.did(index, "left out");
+        draft.leave_out(index, "left out");
         DEADLINE.with(Deadline::stop);
         seen += 1;
     }
@@ -234,10 +233,7 @@ fn fix_that_runs_out_of_time_is_discarded() {
     let conversation = read(Format::OpenAiChat, &document);
     let deadline = DEADLINE.with(Clone::clone);
     let reading = || Reading::of(&conversation, &deadline);
-    let fixes = [Fix {
-        rule: Rule::Chat1,
-        run: leave_all_out,
-    }];
+    let fixes: [Fix; 1] = [(Rule::Chat1, leave_all_out)];
     let before = reading().expect("reads");
     let history = RepairHistory::of(&conversation, before.numbered(), Repairs::default());
     assert!(super::run_fixes(before, &fixes, &deadline).is_none());

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
+use async_trait::async_trait;
 use baler_conversation::message::Content;
 use baler_conversation::{Conversation, marks::Purpose};
 use proptest::collection::vec;
@@ -20,19 +21,16 @@ use crate::plan::{Change, Edit, Piece, Plan, Span};
 use crate::receipt::AttemptResult;
 use crate::report::{Answer, Report};
 use crate::request::{Budget, Policy, Request};
-use crate::runner::{Call, Runner, Running, Terms};
+use crate::runner::{Call, Runner, Terms};
 use crate::situation::Situation;
 use crate::strategy::Strategy;
 
 /// Keeps all units, and these runs of the output in unit 1.
 struct Excerpts(Vec<Range<u32>>);
 
+#[async_trait]
 impl Runner for Excerpts {
-    fn compact<'a>(
-        &'a self,
-        _: Terms<'a>,
-        situation: &'a Arc<Situation>,
-    ) -> Running<'a, Call<Report>> {
+    async fn compact(&self, _: Terms<'_>, situation: &Arc<Situation>) -> Call<Report> {
         let keep = |first, end| {
             Piece::Keep(Span {
                 first,
@@ -60,7 +58,7 @@ impl Runner for Excerpts {
             answer: Answer::Compacted(plan),
             metrics: Vec::new(),
         };
-        Box::pin(async move { Call::of(Instant::now(), Ok(report)) })
+        Call::of(Instant::now(), Ok(report))
     }
 }
 

@@ -1,12 +1,9 @@
 //! The Messages API of Anthropic.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::error_body::error_member;
-use super::lenient::{count, each, read};
-use super::{Reported, Unusable};
+use super::{Reported, Unusable, object};
 use crate::{Finish, Question};
 
 pub(super) fn question(model: &str, question: &Question, max_tokens: u32) -> Value {
@@ -21,53 +18,25 @@ pub(super) fn question(model: &str, question: &Question, max_tokens: u32) -> Val
     body
 }
 
-#[derive(Deserialize)]
-struct Body<'a> {
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    stop_reason: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-    usage: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Block<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<&'a RawValue>,
-    text: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Usage<'a> {
-    #[serde(borrow)]
-    input_tokens: Option<&'a RawValue>,
-    cache_creation_input_tokens: Option<&'a RawValue>,
-    cache_read_input_tokens: Option<&'a RawValue>,
-    output_tokens: Option<&'a RawValue>,
-}
-
 pub(super) fn answer(body: &[u8]) -> Result<Reported, Unusable> {
-    let whole: Body<'_> =
-        serde_json::from_slice(body).map_err(|error| Unusable::json(&error, body))?;
-    if whole.error.is_some() {
-        return Err(Unusable::Error(error_member(whole.error)));
+    let whole = object(body)?;
+    let error = whole.get("error");
+    if error.is_there() {
+        return Err(Unusable::Error(error_member(error)));
     }
     let mut text = String::new();
     let mut calls = false;
-    let is_list = each(whole.content, |block| {
-        let Some(block) = read::<Block<'_>>(Some(block)) else {
-            return;
-        };
-        match read::<String>(block.kind).as_deref() {
-            Some("text") => text.push_str(&read::<String>(block.text).unwrap_or_default()),
+    let is_list = whole
+        .get("content")
+        .each(|block| match block.get("type").text().as_deref() {
+            Some("text") => text.push_str(&block.get("text").text().unwrap_or_default()),
             Some("tool_use" | "server_tool_use" | "mcp_tool_use") => calls = true,
             _ => {}
-        }
-    });
+        });
     if !is_list {
         return Err(Unusable::shape("no content"));
     }
-    let reason: Option<String> = read(whole.stop_reason);
+    let reason = whole.get("stop_reason").text();
     let finish = match reason.as_deref().unwrap_or_default() {
         "" | "end_turn" | "stop_sequence" | "tool_use" => Finish::Stop,
         "max_tokens" | "model_context_window_exceeded" => Finish::Length,
@@ -77,24 +46,19 @@ pub(super) fn answer(body: &[u8]) -> Result<Reported, Unusable> {
     if calls || reason.as_deref() == Some("tool_use") {
         text.clear();
     }
-    let usage: Option<Usage<'_>> = read(whole.usage);
-    let input_tokens = usage.as_ref().and_then(|usage| {
+    let usage = whole.get("usage");
+    let input_tokens = usage.get("input_tokens").count().map(|input| {
         // Cached tokens are reported separately.
-        let cached = [
-            usage.cache_creation_input_tokens,
-            usage.cache_read_input_tokens,
-        ];
-        let cached = cached
+        ["cache_creation_input_tokens", "cache_read_input_tokens"]
             .into_iter()
-            .filter_map(count)
-            .fold(0, u64::saturating_add);
-        count(usage.input_tokens).map(|input| input.saturating_add(cached))
+            .filter_map(|name| usage.get(name).count())
+            .fold(input, u64::saturating_add)
     });
     Ok(Reported {
         text,
         finish,
         input_tokens,
-        output_tokens: usage.and_then(|usage| count(usage.output_tokens)),
+        output_tokens: usage.get("output_tokens").count(),
     })
 }
 

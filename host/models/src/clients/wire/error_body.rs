@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use super::lenient::{each, first, read};
+use super::lenient::Lenient;
 
 /// The contents of an error body, as far as it could be read. Texts are not yet redacted.
 #[derive(Debug, Default)]
@@ -35,72 +32,47 @@ impl ErrorBody {
     }
 }
 
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-    // Older versions of vLLM, and FastAPI.
-    message: Option<&'a RawValue>,
-    detail: Option<&'a RawValue>,
-    #[serde(rename = "type")]
-    kind: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Inner<'a> {
-    #[serde(borrow)]
-    code: Option<&'a RawValue>,
-    #[serde(rename = "type")]
-    kind: Option<&'a RawValue>,
-    status: Option<&'a RawValue>,
-    message: Option<&'a RawValue>,
-    n_ctx: Option<&'a RawValue>,
-    details: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Detail<'a> {
-    #[serde(borrow, rename = "retryDelay")]
-    retry_delay: Option<&'a RawValue>,
-}
-
 /// Reads the body of an error response, which may be anything.
 pub(in crate::clients) fn error_body(body: &[u8]) -> ErrorBody {
     let text = String::from_utf8_lossy(body);
-    let whole: Option<&RawValue> = serde_json::from_str(&text).ok();
     // Gemini sometimes sends a list with one element.
-    let whole = first(whole).or(whole);
-    let Some(envelope) = read::<Envelope<'_>>(whole) else {
+    let whole = Lenient::parse(text.as_bytes()).ok();
+    let Some(envelope) = whole.and_then(|whole| whole.first().object().or(whole.object())) else {
         return from_text(&text);
     };
-    if envelope.error.is_some() {
-        return error_member(envelope.error);
+    let error = envelope.get("error");
+    if error.is_there() {
+        return error_member(error);
     }
+    // Older versions of vLLM, and FastAPI.
     ErrorBody {
-        kind: read(envelope.kind),
-        message: read(envelope.message).or_else(|| read(envelope.detail)),
+        kind: envelope.get("type").text(),
+        message: envelope
+            .get("message")
+            .text()
+            .or_else(|| envelope.get("detail").text()),
         ..ErrorBody::default()
     }
 }
 
 /// Reads the member `error`, which is an object or a text.
-pub(super) fn error_member(error: Option<&RawValue>) -> ErrorBody {
-    let Some(inner) = read::<Inner<'_>>(error) else {
-        return ErrorBody {
-            message: read(error),
-            ..ErrorBody::default()
-        };
-    };
+pub(super) fn error_member(error: Lenient<'_>) -> ErrorBody {
+    let code = error.get("code");
     let mut retry_after = None;
-    each(inner.details, |detail| {
-        let delay = read::<Detail<'_>>(Some(detail)).and_then(|detail| read(detail.retry_delay));
-        retry_after = retry_after.or(delay.and_then(|delay: &str| seconds(delay)));
+    error.get("details").each(|detail| {
+        let delay = detail.get("retryDelay").text();
+        retry_after = retry_after.or(delay.and_then(|delay| seconds(&delay)));
     });
     ErrorBody {
-        code: read(inner.code).or_else(|| read::<u64>(inner.code).map(|code| code.to_string())),
-        kind: read(inner.kind).or_else(|| read(inner.status)),
-        message: read(inner.message),
-        context_size: read(inner.n_ctx).filter(|size| *size > 0),
+        code: code
+            .text()
+            .or_else(|| code.count().map(|code| code.to_string())),
+        kind: error
+            .get("type")
+            .text()
+            .or_else(|| error.get("status").text()),
+        message: error.get("message").text().or_else(|| error.text()),
+        context_size: error.get("n_ctx").read().filter(|size| *size > 0),
         retry_after,
     }
 }

@@ -1,12 +1,10 @@
 //! The `generateContent` method of Gemini.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::error_body::error_member;
-use super::lenient::{count, each, first, read};
-use super::{Reported, Unusable};
+use super::lenient::Lenient;
+use super::{Reported, Unusable, object};
 use crate::{Finish, Question};
 
 pub(super) fn question(question: &Question, max_tokens: u32) -> Value {
@@ -20,84 +18,33 @@ pub(super) fn question(question: &Question, max_tokens: u32) -> Value {
     body
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Body<'a> {
-    #[serde(borrow)]
-    candidates: Option<&'a RawValue>,
-    prompt_feedback: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-    usage_metadata: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Candidate<'a> {
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    finish_reason: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Content<'a> {
-    #[serde(borrow)]
-    parts: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Part<'a> {
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-    thought: Option<&'a RawValue>,
-    function_call: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Feedback<'a> {
-    #[serde(borrow)]
-    block_reason: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Usage<'a> {
-    #[serde(borrow)]
-    prompt_token_count: Option<&'a RawValue>,
-    candidates_token_count: Option<&'a RawValue>,
-    thoughts_token_count: Option<&'a RawValue>,
-}
-
 pub(super) fn answer(body: &[u8]) -> Result<Reported, Unusable> {
-    let whole: Body<'_> =
-        serde_json::from_slice(body).map_err(|error| Unusable::json(&error, body))?;
-    if whole.error.is_some() {
-        return Err(Unusable::Error(error_member(whole.error)));
+    let whole = object(body)?;
+    let error = whole.get("error");
+    if error.is_there() {
+        return Err(Unusable::Error(error_member(error)));
     }
-    let (text, finish) = match read::<Candidate<'_>>(first(whole.candidates)) {
-        Some(candidate) => text_of(&candidate)?,
-        None if is_blocked(whole.prompt_feedback) => (String::new(), Finish::Refusal),
+    let is_blocked = whole.get("promptFeedback").get("blockReason").is_there();
+    let (text, finish) = match whole.get("candidates").first().object() {
+        Some(candidate) => text_of(candidate)?,
+        None if is_blocked => (String::new(), Finish::Refusal),
         None => return Err(Unusable::shape("no candidate")),
     };
-    let usage: Option<Usage<'_>> = read(whole.usage_metadata);
-    let output_tokens = usage.as_ref().and_then(|usage| {
-        let counts = [usage.candidates_token_count, usage.thoughts_token_count];
-        counts
-            .into_iter()
-            .filter_map(count)
-            .reduce(u64::saturating_add)
-    });
+    let usage = whole.get("usageMetadata");
+    let output_tokens = ["candidatesTokenCount", "thoughtsTokenCount"]
+        .into_iter()
+        .filter_map(|name| usage.get(name).count())
+        .reduce(u64::saturating_add);
     Ok(Reported {
         text,
         finish,
-        input_tokens: usage.and_then(|usage| count(usage.prompt_token_count)),
+        input_tokens: usage.get("promptTokenCount").count(),
         output_tokens,
     })
 }
 
-fn text_of(candidate: &Candidate<'_>) -> Result<(String, Finish), Unusable> {
-    let reason: Option<String> = read(candidate.finish_reason);
+fn text_of(candidate: Lenient<'_>) -> Result<(String, Finish), Unusable> {
+    let reason = candidate.get("finishReason").text();
     let finish = match reason.as_deref() {
         None | Some("STOP" | "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") => Finish::Stop,
         Some("MAX_TOKENS") => Finish::Length,
@@ -113,31 +60,24 @@ fn text_of(candidate: &Candidate<'_>) -> Result<(String, Finish), Unusable> {
         Some("MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL")
     );
     // An answer that was cut off while thinking has no parts, and a refused one has no content.
-    let content: Option<Content<'_>> = read(candidate.content);
-    if content.is_none() && reason.is_none() {
+    let content = candidate.get("content");
+    if content.object().is_none() && reason.is_none() {
         return Err(Unusable::shape("a candidate without content"));
     }
-    let parts = content.and_then(|content| content.parts);
-    let is_list = each(parts, |part| {
-        let Some(part) = read::<Part<'_>>(Some(part)) else {
-            return;
-        };
-        calls |= part.function_call.is_some();
-        if read(part.thought) != Some(true) {
-            text.push_str(&read::<String>(part.text).unwrap_or_default());
+    let parts = content.get("parts");
+    let is_list = parts.each(|part| {
+        calls |= part.get("functionCall").is_there();
+        if part.get("thought").read() != Some(true) {
+            text.push_str(&part.get("text").text().unwrap_or_default());
         }
     });
-    if parts.is_some() && !is_list {
+    if parts.is_there() && !is_list {
         return Err(Unusable::shape("parts that are not a list"));
     }
     if calls {
         text.clear();
     }
     Ok((text, finish))
-}
-
-fn is_blocked(feedback: Option<&RawValue>) -> bool {
-    read(feedback).is_some_and(|feedback: Feedback<'_>| feedback.block_reason.is_some())
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use reqwest::Url;
 use serde_json::{Map, Value};
 
 pub(super) use self::error_body::{ErrorBody, error_body};
+use self::lenient::Lenient;
 use super::base_url::BaseUrl;
 use crate::{Answer, Finish, Provider, Question};
 
@@ -92,6 +93,14 @@ pub(super) fn answer(provider: Provider, body: &[u8]) -> Result<Reported, Unusab
     Ok(reported)
 }
 
+/// Reads a body as an object.
+fn object(body: &[u8]) -> Result<Lenient<'_>, Unusable> {
+    let whole = Lenient::parse(body).map_err(|error| Unusable::json(&error, body))?;
+    whole.object().ok_or_else(|| {
+        Unusable::Invalid("the answer does not have the provider's JSON shape".to_owned())
+    })
+}
+
 /// Removes thinking from the start of the text, where local servers without a parser for it leave it.
 fn without_thinking(text: String, is_cut_off: bool) -> String {
     let Some(thinking) = text.trim_start().strip_prefix("<think>") else {
@@ -153,8 +162,6 @@ impl Unusable {
         let start = body.trim_ascii_start();
         Self::Invalid(if start.starts_with(b"<") {
             "the answer is a page of HTML or XML, not JSON; is the base URL right?".to_owned()
-        } else if error.is_data() {
-            "the answer does not have the provider's JSON shape".to_owned()
         } else {
             "the answer is not JSON".to_owned()
         })

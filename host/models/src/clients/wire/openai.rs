@@ -1,12 +1,10 @@
 //! The Chat Completions API of OpenAI, and its variants on other servers.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::error_body::error_member;
-use super::lenient::{count, each, first, read};
-use super::{Reported, Unusable};
+use super::lenient::Lenient;
+use super::{Reported, Unusable, object};
 use crate::{Finish, Question};
 
 /// `limit` is the name of the field that limits the answer, which differs between servers.
@@ -19,60 +17,17 @@ pub(super) fn question(model: &str, question: &Question, limit: &str, max_tokens
     json!({"model": model, "messages": messages, "stream": false, limit: max_tokens})
 }
 
-#[derive(Deserialize)]
-struct Body<'a> {
-    #[serde(borrow)]
-    choices: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-    usage: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Choice<'a> {
-    #[serde(borrow)]
-    message: Option<&'a RawValue>,
-    finish_reason: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    refusal: Option<&'a RawValue>,
-    tool_calls: Option<&'a RawValue>,
-    function_call: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Part<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<&'a RawValue>,
-    text: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Usage<'a> {
-    #[serde(borrow)]
-    prompt_tokens: Option<&'a RawValue>,
-    completion_tokens: Option<&'a RawValue>,
-}
-
 pub(super) fn answer(body: &[u8]) -> Result<Reported, Unusable> {
-    let whole: Body<'_> =
-        serde_json::from_slice(body).map_err(|error| Unusable::json(&error, body))?;
-    let Some(choice) = read::<Choice<'_>>(first(whole.choices)) else {
-        if whole.error.is_some() {
-            return Err(Unusable::Error(error_member(whole.error)));
-        }
-        return Err(Unusable::shape("no choice"));
-    };
-    if choice.error.is_some() {
-        return Err(Unusable::Error(error_member(choice.error)));
+    let whole = object(body)?;
+    let choice = whole.get("choices").first().object();
+    let error = choice.unwrap_or(whole).get("error");
+    if error.is_there() {
+        return Err(Unusable::Error(error_member(error)));
     }
-    let message: Message<'_> =
-        read(choice.message).ok_or_else(|| Unusable::shape("a choice without a message"))?;
-    let reason: Option<String> = read(choice.finish_reason);
+    let choice = choice.ok_or_else(|| Unusable::shape("no choice"))?;
+    let message = choice.get("message").object();
+    let message = message.ok_or_else(|| Unusable::shape("a choice without a message"))?;
+    let reason = choice.get("finish_reason").text();
     let mut finish = match reason.as_deref().unwrap_or_default() {
         // OpenAI's value, and those of several local servers.
         "" | "stop" | "end_turn" | "eos" | "eos_token" | "stop_sequence" => Finish::Stop,
@@ -81,44 +36,42 @@ pub(super) fn answer(body: &[u8]) -> Result<Reported, Unusable> {
         "content_filter" | "refusal" => Finish::Refusal,
         other => return Err(Unusable::reason(other)),
     };
-    if read(message.refusal).is_some_and(|refusal: String| !refusal.is_empty()) {
+    let refusal = message.get("refusal").text();
+    if refusal.is_some_and(|refusal| !refusal.is_empty()) {
         finish = Finish::Refusal;
     }
-    let calls = first(message.tool_calls).is_some() || message.function_call.is_some();
-    let text = if calls || matches!(reason.as_deref(), Some("tool_calls" | "function_call")) {
+    let calls = message.get("tool_calls").first().is_there()
+        || message.get("function_call").is_there()
+        || matches!(reason.as_deref(), Some("tool_calls" | "function_call"));
+    let text = if calls {
         String::new()
     } else {
-        text_of(message.content)?
+        text_of(message.get("content"))?
     };
-    let usage: Option<Usage<'_>> = read(whole.usage);
+    let usage = whole.get("usage");
     Ok(Reported {
         text,
         finish,
-        input_tokens: usage.as_ref().and_then(|usage| count(usage.prompt_tokens)),
-        output_tokens: usage.and_then(|usage| count(usage.completion_tokens)),
+        input_tokens: usage.get("prompt_tokens").count(),
+        output_tokens: usage.get("completion_tokens").count(),
     })
 }
 
 /// Reads content: a text, nothing, or parts.
-fn text_of(content: Option<&RawValue>) -> Result<String, Unusable> {
-    let Some(raw) = content else {
-        return Ok(String::new());
-    };
-    if let Some(text) = read(content) {
+fn text_of(content: Lenient<'_>) -> Result<String, Unusable> {
+    if let Some(text) = content.text() {
         return Ok(text);
     }
     let mut text = String::new();
-    let is_list = each(Some(raw), |part| {
-        let Some(part) = read::<Part<'_>>(Some(part)) else {
-            return;
-        };
-        if read::<String>(part.kind).as_deref() == Some("text") {
-            text.push_str(&read::<String>(part.text).unwrap_or_default());
+    let is_list = content.each(|part| {
+        if part.get("type").text().as_deref() == Some("text") {
+            text.push_str(&part.get("text").text().unwrap_or_default());
         }
     });
-    is_list
-        .then_some(text)
-        .ok_or_else(|| Unusable::shape("content that is not text"))
+    if content.is_there() && !is_list {
+        return Err(Unusable::shape("content that is not text"));
+    }
+    Ok(text)
 }
 
 #[cfg(test)]
