@@ -241,7 +241,7 @@ fn tokens(text: &str) -> Result<u32, String> {
     u32::try_from(number).map_err(|_| format!("expected at most {} tokens", u32::MAX))
 }
 
-fn window(text: &str) -> Result<u32, String> {
+pub(crate) fn window(text: &str) -> Result<u32, String> {
     match tokens(text)? {
         0 => Err("expected at least 1 token; leave it out if the window is unknown".to_owned()),
         tokens => Ok(tokens),

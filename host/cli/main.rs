@@ -24,6 +24,12 @@ mod whole_file;
 mod access;
 mod links;
 mod progress;
+#[cfg(feature = "http")]
+mod proxied;
+#[cfg(feature = "http")]
+mod signals;
+#[cfg(feature = "http")]
+mod token;
 mod unit_listing;
 mod receipt;
 mod report;
@@ -39,8 +45,6 @@ use std::process::ExitCode;
 use clap::builder::Styles;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-#[cfg(feature = "http")]
-use commands::ServeCommand;
 use commands::{
     ArchiveCommand, CacheCommand, CompactCommand, ExpandCommand, IntrospectCommand, ReportCommand,
     ShouldCompactCommand, StrategiesCommand, TrustCommand, UndoCommand, ValidateCommand, WRAP_TASK,
@@ -48,6 +52,8 @@ use commands::{
 };
 #[cfg(feature = "eval")]
 use commands::{EvalCommand, TuneCommand};
+#[cfg(feature = "http")]
+use commands::{ProxyCommand, RunCommand, ServeCommand, SessionsCommand};
 use exit::{Exit, Failure};
 
 /// Compacts the conversation of an AI agent so that it fits the model's context window.
@@ -80,6 +86,12 @@ enum Command {
     Eval(EvalCommand),
     #[cfg(feature = "eval")]
     Tune(TuneCommand),
+    #[cfg(feature = "http")]
+    Run(RunCommand),
+    #[cfg(feature = "http")]
+    Proxy(ProxyCommand),
+    #[cfg(feature = "http")]
+    Sessions(SessionsCommand),
     #[cfg(feature = "http")]
     Serve(ServeCommand),
 }
@@ -155,9 +167,13 @@ fn print_usage_error(error: &clap::Error) {
 }
 
 fn run(command: Command) -> Result<Exit, Failure> {
+    // These start their own threads.
     #[cfg(feature = "http")]
-    if let Command::Serve(command) = command {
-        return command.exec();
+    match command {
+        Command::Run(command) => return command.exec(),
+        Command::Proxy(command) => return command.exec(),
+        Command::Serve(command) => return command.exec(),
+        _ => {}
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -181,9 +197,11 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Eval(command) => command.exec().await,
             #[cfg(feature = "eval")]
             Command::Tune(command) => command.exec().await,
-            // `serve` starts its own threads, and was run above.
             #[cfg(feature = "http")]
-            Command::Serve(command) => command.exec(),
+            Command::Sessions(command) => command.exec(),
+            // Was run above.
+            #[cfg(feature = "http")]
+            Command::Run(_) | Command::Proxy(_) | Command::Serve(_) => Ok(Exit::Done),
         }
     });
     // A host name that is still being looked up must not hold the program.

@@ -22,6 +22,8 @@ mod models;
 mod output;
 mod pages;
 mod project;
+#[cfg(all(unix, feature = "http"))]
+mod proxied;
 mod repair;
 mod should_compact;
 #[cfg(unix)]

@@ -106,6 +106,12 @@ const TOOLS: &[Tool] = &[
         commands: &["cargo run --locked --release --package baler-tools --bin load --"],
     },
     Tool {
+        name: "relay",
+        takes: "",
+        does: "measures what `baler proxy` adds to requests and streams",
+        commands: &["cargo run --locked --release --package baler-tools --bin relay --"],
+    },
+    Tool {
         name: "bench",
         takes: "[FILTER]",
         does: "runs the benchmarks",

@@ -7,9 +7,15 @@ mod compact;
 mod eval;
 mod expand;
 mod introspect;
+#[cfg(feature = "http")]
+mod proxy;
 mod report;
 #[cfg(feature = "http")]
+mod run;
+#[cfg(feature = "http")]
 mod serve;
+#[cfg(feature = "http")]
+mod sessions;
 mod should_compact;
 mod strategies;
 mod trust;
@@ -26,9 +32,15 @@ pub(crate) use compact::CompactCommand;
 pub(crate) use eval::EvalCommand;
 pub(crate) use expand::ExpandCommand;
 pub(crate) use introspect::IntrospectCommand;
+#[cfg(feature = "http")]
+pub(crate) use proxy::ProxyCommand;
 pub(crate) use report::ReportCommand;
 #[cfg(feature = "http")]
+pub(crate) use run::RunCommand;
+#[cfg(feature = "http")]
 pub(crate) use serve::ServeCommand;
+#[cfg(feature = "http")]
+pub(crate) use sessions::SessionsCommand;
 pub(crate) use should_compact::ShouldCompactCommand;
 pub(crate) use strategies::StrategiesCommand;
 pub(crate) use trust::TrustCommand;

@@ -1,4 +1,3 @@
-use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +8,7 @@ use baler_host::{
     model::ModelGrant,
     project::{Project, Trust},
 };
-use baler_http::{Server, ServerError, ServerLimits, Token, raise_descriptor_limit};
+use baler_http::{Server, ServerError, ServerLimits, raise_descriptor_limit};
 use clap::Args;
 
 use crate::archive::{self, ArchivePlace};
@@ -22,7 +21,9 @@ use crate::output::Messages;
 use crate::project;
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
+use crate::signals;
 use crate::sources::{self, Source};
+use crate::token;
 
 /// Serve compactions over HTTP, to programs in any language and to other balers
 ///
@@ -121,7 +122,7 @@ impl ServeCommand {
         let messages = Messages { quiet: false };
         let limits = self.limits();
         raise_descriptor_limit(&limits);
-        let token = self.token()?;
+        let token = token::read(self.token_file.as_deref())?;
         if token.is_none() && !self.listen.ip().is_loopback() {
             return Err(needs_token(self.listen));
         }
@@ -165,7 +166,7 @@ impl ServeCommand {
         if let Some(token) = token {
             builder = builder.token(token);
         }
-        let stop = stop_signal()?;
+        let stop = signals::end()?;
         let server = builder
             .bind(self.listen)
             .await
@@ -251,18 +252,6 @@ impl ServeCommand {
         }
         offered
     }
-
-    /// Reads the token of the file or of the environment; `None` if absent.
-    fn token(&self) -> Result<Option<Token>, Failure> {
-        let token = match &self.token_file {
-            Some(file) => Token::from_file(file),
-            None => match std::env::var_os("BALER_TOKEN").filter(|token| !token.is_empty()) {
-                Some(token) => Token::new(&token.to_string_lossy()),
-                None => return Ok(None),
-            },
-        };
-        token.map(Some).map_err(Failure::wrong_use)
-    }
 }
 
 /// Returns the names that clients can use: of these strategies, and of the native ones that need no model.
@@ -285,27 +274,6 @@ fn needs_token(address: SocketAddr) -> Failure {
     Failure::wrong_use(anyhow!(
         "`{address}` can be reached from other machines, and no token is set: set one with --token-file or $BALER_TOKEN, or listen on 127.0.0.1"
     ))
-}
-
-/// Returns a future that completes on SIGTERM or SIGINT (elsewhere on Ctrl-C).
-fn stop_signal() -> Result<impl Future<Output = ()>, Failure> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let listen = |kind| signal(kind).context("cannot listen for signals");
-        let mut end = listen(SignalKind::terminate())?;
-        let mut interrupt = listen(SignalKind::interrupt())?;
-        Ok(async move {
-            tokio::select! {
-                _ = end.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-        })
-    }
-    #[cfg(not(unix))]
-    Ok(async {
-        let _ = tokio::signal::ctrl_c().await;
-    })
 }
 
 /// Moves the strategy that `baler compact` uses by default out of `offered`, as the chain of a server

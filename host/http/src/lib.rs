@@ -15,5 +15,6 @@ mod client;
 pub use client::{HttpRemote, UrlError, is_server_of};
 pub use descriptors::raise_descriptor_limit;
 pub use limits::ServerLimits;
+pub use listening::Listener;
 pub use server::{Server, ServerBuilder, ServerError};
 pub use token::{Token, TokenError};

@@ -70,8 +70,13 @@ impl Token {
         let Some((scheme, sent)) = header.split_at_checked("Bearer ".len()) else {
             return false;
         };
-        let is_equal: bool = sent.trim_ascii().ct_eq(self.0.as_bytes()).into();
-        scheme.eq_ignore_ascii_case(b"Bearer ") & is_equal
+        scheme.eq_ignore_ascii_case(b"Bearer ") & self.is(sent)
+    }
+
+    /// Decides whether this is what a client sent. The comparison takes constant time.
+    #[must_use]
+    pub fn is(&self, sent: &[u8]) -> bool {
+        sent.trim_ascii().ct_eq(self.0.as_bytes()).into()
     }
 
     /// Returns the value of `Authorization` with this token.

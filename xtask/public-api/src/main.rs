@@ -12,12 +12,13 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context as _, bail};
 
 /// The libraries that others build on.
-const CRATES: [&str; 5] = [
+const CRATES: [&str; 6] = [
     "baler-archive",
     "baler-conversation",
     "baler-models",
     "baler-host",
     "baler-http",
+    "baler-proxy",
 ];
 
 /// Set for the runs of this program in place of rustdoc.

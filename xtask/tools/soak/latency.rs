@@ -39,7 +39,7 @@ impl fmt::Display for Latencies {
         let (median, p99) = (self.quantile(0.5), self.p99());
         write!(
             f,
-            "{} calls, median {median:.0?}, p99 {p99:.0?}",
+            "{} calls, median {median:.1?}, p99 {p99:.1?}",
             self.calls()
         )
     }

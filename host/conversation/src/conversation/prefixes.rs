@@ -26,10 +26,21 @@ impl Conversation {
     /// Returns the hashes of the first 0, 1, 2 … messages, up to all of them.
     #[must_use]
     pub fn prefixes(&self) -> Vec<Prefix> {
+        self.prefixes_up_to(self.message_count())
+    }
+
+    /// Returns the hash of the first messages; of all if there are not so many.
+    #[must_use]
+    pub fn prefix(&self, messages: usize) -> Prefix {
+        let all = self.prefixes_up_to(messages);
+        all.last().copied().unwrap_or(Prefix(0))
+    }
+
+    fn prefixes_up_to(&self, messages: usize) -> Vec<Prefix> {
         let mut last = Prefix::of(0, self.format().name().as_bytes());
-        let mut all = Vec::with_capacity(self.message_count() + 1);
+        let mut all = Vec::with_capacity(messages + 1);
         all.push(last);
-        all.extend(self.all_messages().iter().map(|message| {
+        all.extend(self.all_messages().iter().take(messages).map(|message| {
             let raw = self.raw(message);
             let plain = plain(raw).map_or_else(|| raw.to_owned(), |plain| plain.to_string());
             last = Prefix::of(last.0, plain.as_bytes());

@@ -80,6 +80,12 @@ impl View {
         self.covered
     }
 
+    /// Returns their hash.
+    #[must_use]
+    pub const fn prefix(&self) -> Prefix {
+        self.prefix
+    }
+
     /// Returns what is shown of these.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
@@ -89,8 +95,7 @@ impl View {
     /// Decides whether this is a view of a history, of which messages may have been taken back or edited since.
     #[must_use]
     pub fn is_of(&self, history: &Conversation) -> bool {
-        history.message_count() >= self.covered
-            && history.prefixes().get(self.covered) == Some(&self.prefix)
+        history.message_count() >= self.covered && history.prefix(self.covered) == self.prefix
     }
 
     /// Returns the request that shows a history by this view, which has to be a view of it.

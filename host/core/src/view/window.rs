@@ -79,6 +79,12 @@ impl Window {
         self
     }
 
+    /// Returns the host that compacts.
+    #[must_use]
+    pub const fn host(&self) -> &Arc<Host> {
+        &self.host
+    }
+
     /// Returns the number of tokens from which on a request is compacted.
     #[must_use]
     pub const fn at(&self) -> u32 {
@@ -112,6 +118,13 @@ impl Window {
         views: &Views,
         overflow: bool,
     ) -> Result<Shown, HostError> {
+        if !overflow && history.tokens() < self.at && views.is_empty() {
+            return Ok(Shown {
+                conversation: history.clone(),
+                view: None,
+                receipt: None,
+            });
+        }
         let prefixes = history.prefixes();
         let (conversation, view) = as_before(history, views, &prefixes);
         let tokens = conversation.tokens();

@@ -10,6 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
+use axum::http::Response;
+use http_body_util::BodyExt as _;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -25,33 +28,36 @@ use crate::limits::ServerLimits;
 use connections::Connections;
 use write_timeout::WriteTimeout;
 
-/// An address that was bound.
+/// An address that was bound, for a service of your own within the limits of a server.
+// For other crates of baler: its router is of an engine that may change.
+#[doc(hidden)]
 #[derive(Debug)]
-pub(crate) struct Listener {
+pub struct Listener {
     listener: TcpListener,
     address: SocketAddr,
 }
 
 impl Listener {
-    /// Binds an address. Port 0 selects a free port.
-    pub(crate) fn bind(address: SocketAddr) -> io::Result<Self> {
+    /// Binds an address. Port 0 selects a free port. Runs in a tokio runtime.
+    ///
+    /// # Errors
+    /// The system refuses the address.
+    pub fn bind(address: SocketAddr) -> io::Result<Self> {
         let listener = listen(address)?;
         let address = listener.local_addr()?;
         Ok(Self { listener, address })
     }
 
-    pub(crate) const fn address(&self) -> SocketAddr {
+    /// Returns the address.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Serves until `stop` completes. Then accepts no more connections and requests, and gives running
-    /// requests time to end ([`ServerLimits::grace`]). After that, closes all connections.
-    pub(crate) async fn serve(
-        self,
-        router: Router,
-        limits: ServerLimits,
-        stop: impl Future<Output = ()>,
-    ) {
+    /// requests time to end ([`ServerLimits::grace`]). After that, closes all connections. Of the limits, those of
+    /// connections, heads and writes count; the others are the router's.
+    pub async fn serve(self, router: Router, limits: ServerLimits, stop: impl Future<Output = ()>) {
         let listener = self.listener;
         let open = Arc::new(Connections::new(&ServerLimits {
             connections: descriptors::connections(&limits),
@@ -92,9 +98,15 @@ impl Listener {
                 let active = state.begin_request();
                 let response = router.call(request);
                 async move {
-                    let response = response.await;
-                    drop(active);
-                    response
+                    // A response that waits for its next piece is no idle connection.
+                    response.await.map(|response: Response<Body>| {
+                        response.map(|body| {
+                            Body::new(body.map_frame(move |frame| {
+                                let _active = &active;
+                                frame
+                            }))
+                        })
+                    })
                 }
             });
             let served = http1::Builder::new()

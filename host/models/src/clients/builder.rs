@@ -247,7 +247,18 @@ const LOCALHOST: [SocketAddr; 2] = [
     SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
 ];
 
-fn connections(base_url: &BaseUrl, has_key: bool) -> Result<reqwest::ClientBuilder, SetupError> {
+/// Begins a client for connections to a base URL: TLS with the certificates that the machine trusts, the proxies of the
+/// environment where they cannot read what they should not, no redirects, retries or decompression. `has_key`: the caller adds
+/// a key to what it sends.
+///
+/// # Errors
+/// TLS cannot be set up.
+// For other crates of baler: the type is of an engine that may change.
+#[doc(hidden)]
+pub fn connections(
+    base_url: &BaseUrl,
+    has_key: bool,
+) -> Result<reqwest::ClientBuilder, SetupError> {
     let tls = rustls::ClientConfig::builder_with_provider(Arc::new(
         rustls::crypto::ring::default_provider(),
     ))

@@ -36,7 +36,8 @@ mod transport;
 mod wire;
 
 pub use self::base_url::{BaseUrl, BaseUrlError};
-pub use self::builder::{ClientBuilder, SetupError};
+pub use self::builder::{ClientBuilder, SetupError, connections};
 pub use self::choice::{ChoiceError, ModelChoice};
 pub use self::client::Client;
 pub use self::key::{KeyError, KeySource, KeySourceError};
+pub use self::too_long::is_too_long;

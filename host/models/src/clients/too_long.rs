@@ -1,6 +1,6 @@
 //! Recognises errors that say that a question is too long, and the limit in them.
 
-use super::wire::ErrorBody;
+use super::wire::{ErrorBody, error_body};
 
 /// Phrases in lower case, each with the words that precede the limit; empty if the text does not contain the
 /// limit.
@@ -58,6 +58,12 @@ const CODES: [&str; 4] = [
     "request_too_large",
     "ContextWindowExceededError",
 ];
+
+/// Decides whether a provider refused a request as too long for its model, by the status and the body of its answer.
+#[must_use]
+pub fn is_too_long(status: u16, body: &[u8]) -> bool {
+    recognise(status, &error_body(body)).is_some()
+}
 
 /// Returns `Some` if the question was too long; inside it, how many tokens would fit, if the server says so.
 pub(super) fn recognise(status: u16, body: &ErrorBody) -> Option<Option<u32>> {

@@ -1,0 +1,123 @@
+use std::ffi::OsString;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::Stdio;
+
+use anyhow::anyhow;
+use baler_proxy::Total;
+use clap::Args;
+use tokio::process::Command;
+
+use super::proxy;
+use crate::exit::{Exit, Failure};
+use crate::figures::{cleaned, count, number};
+use crate::output::{self, Messages};
+use crate::proxied::ProxiedArguments;
+use crate::proxied::programs::{self, Found};
+use crate::signals;
+
+/// Run an agent whose requests stay within a window: baler run -- claude
+///
+/// Starts a proxy (`baler proxy`) on a free port for this program alone, runs the program with the settings that it
+/// needs, and ends with it. Claude Code, gemini-cli and programs with the clients of OpenAI, Anthropic and Google get
+/// their base URL by environment variables, Codex by `-c`, OpenCode by a configuration. A base URL that was set before
+/// is where requests go on to.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct RunCommand {
+    /// Say nothing at the end
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+
+    #[command(flatten)]
+    proxied: ProxiedArguments,
+
+    /// The program and its arguments
+    #[arg(
+        value_name = "PROGRAM",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    program: Vec<OsString>,
+}
+
+const AFTER: &str = "\
+Examples:
+  baler run -- claude
+  baler run --context-window 120000 -- codex exec \"fix the failing test\"
+  baler run --strategy ./ours.wasm -- gemini
+
+The exit code is that of the program; 128 and the number of the signal that ended it; 127 if it was not found.
+Before it starts: 1 baler failed, 2 invalid usage";
+
+impl RunCommand {
+    pub(crate) fn exec(self) -> Result<Exit, Failure> {
+        let code = proxy::run(self.run())?;
+        // The codes of the program are not baler's.
+        std::process::exit(code)
+    }
+
+    async fn run(self) -> Result<i32, Failure> {
+        let messages = Messages { quiet: self.quiet };
+        let Some((program, arguments)) = self.program.split_first() else {
+            return Err(Failure::wrong_use(anyhow!(
+                "expected a program behind `--`"
+            )));
+        };
+        let found = Found::here();
+        let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let needed = programs::settings(program, anywhere, &found).map_err(Failure::wrong_use)?;
+        let bound = self
+            .proxied
+            .bind(anywhere, None, needed.upstreams, messages)
+            .await?;
+        let address = bound.proxy.address();
+        let settings = programs::settings(program, address, &found).map_err(Failure::wrong_use)?;
+        let passed = bound.passed;
+        let (end, ended) = tokio::sync::oneshot::channel::<()>();
+        let proxy = tokio::spawn(bound.proxy.serve(async {
+            let _ = ended.await;
+        }));
+        let mut command = Command::new(program);
+        command
+            .args(&settings.arguments)
+            .args(arguments)
+            .envs(settings.variables)
+            .stdin(Stdio::inherit())
+            .kill_on_drop(true);
+        let code = match command.spawn() {
+            Ok(child) => signals::wait(child).await?,
+            Err(error) => {
+                let program = cleaned(&program.to_string_lossy());
+                output::error(&format!("cannot run `{program}`: {error}"));
+                return Ok(NOT_FOUND);
+            }
+        };
+        let _ = end.send(());
+        let _ = proxy.await;
+        if let Ok(passed) = passed.lock() {
+            messages.say(&format!("{}\n", told(&passed)));
+        }
+        Ok(code)
+    }
+}
+
+/// The exit code of shells for a program that cannot be run.
+const NOT_FOUND: i32 = 127;
+
+/// Says what a proxy did.
+fn told(passed: &Total) -> String {
+    if passed.requests == 0 {
+        return "baler: no request passed through, so nothing was compacted: give the program the base URL of `baler proxy` in its own settings".to_owned();
+    }
+    let requests = count(passed.requests, "request");
+    if passed.compactions == 0 {
+        return format!("baler: {requests} passed, none was large enough to compact");
+    }
+    format!(
+        "baler: {requests}, {}; {} tokens sent, {} without baler",
+        count(passed.compactions, "compaction"),
+        number(passed.tokens_sent),
+        number(passed.tokens_came),
+    )
+}

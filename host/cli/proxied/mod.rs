@@ -1,0 +1,238 @@
+//! What `baler proxy` and `baler run` share: the options of a proxy, and a proxy made of them.
+
+pub(crate) mod programs;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use anyhow::anyhow;
+use baler_host::Budget;
+use baler_host::request::Request;
+use baler_host::view::Window;
+use baler_http::{ServerLimits, Token, raise_descriptor_limit};
+use baler_proxy::{Exchange, Proxy, ProxyError, Sessions, Total, Upstream, Upstreams};
+use clap::Args;
+
+use crate::archive::{self, ArchivePlace};
+use crate::arguments::{SandboxArguments, window};
+use crate::exit::Failure;
+use crate::model::{self, ModelArguments};
+use crate::output::Messages;
+use crate::project;
+use crate::remote::RemoteArguments;
+use crate::settings::{self, HostSettings, Keeping};
+use crate::sources;
+
+/// Options for when requests are compacted, to what size, and where they go.
+#[derive(Debug, Args)]
+pub(crate) struct ProxiedArguments {
+    /// Tokens that a request may have: the model's context window, or less, since each request costs what it holds
+    #[arg(long, value_name = "TOKENS", default_value_t = 200_000, value_parser = window, help_heading = "Window")]
+    context_window: u32,
+
+    /// Tokens from which on a request is compacted, such as 120000; or a share of the window
+    #[arg(
+        long,
+        value_name = "TOKENS|N%",
+        default_value = "80%",
+        help_heading = "Window"
+    )]
+    at: Budget,
+
+    /// Tokens that a compacted request should have, such as 60000; or a share of --at. Less is cheaper and lasts longer;
+    /// more keeps more
+    #[arg(
+        long,
+        value_name = "TOKENS|N%",
+        default_value = "50%",
+        help_heading = "Window"
+    )]
+    budget: Budget,
+
+    /// Only observe: send every request as it came, and record what would have been done
+    #[arg(long, help_heading = "Window")]
+    shadow: bool,
+
+    /// The strategy that decides what to keep: a name (`baler strategies` lists them), a .wasm file, or the URL of a
+    /// server. If given several times, each is the fallback of the one before [default: tiered; with --model:
+    /// tiered-model]
+    #[arg(
+        short,
+        long = "strategy",
+        value_name = "NAME|FILE.wasm|URL",
+        help_heading = "Strategy"
+    )]
+    strategies: Vec<String>,
+
+    #[command(flatten)]
+    remote: RemoteArguments,
+
+    /// A server that requests may go on to, in addition to anthropic, openai and gemini or in place of one of them, such
+    /// as groq=https://api.groq.com/openai. A request to /NAME/PATH goes to URL/PATH; may be given several times
+    #[arg(long = "upstream", value_name = "NAME=URL", help_heading = "Network")]
+    upstreams: Vec<Upstream>,
+
+    /// Where content that is removed is archived first: a folder, a URL such as s3://bucket/prefix, or `off` for nowhere
+    /// [default: $BALER_ARCHIVE, else a folder in the state folder]
+    #[arg(long, value_name = "DIR|URL|off", help_heading = "Output")]
+    archive: Option<String>,
+
+    #[command(flatten)]
+    model: ModelArguments,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+}
+
+/// What passed through a proxy so far.
+pub(crate) type Passed = Arc<Mutex<Total>>;
+
+/// A bound proxy.
+pub(crate) struct Proxied {
+    pub(crate) proxy: Proxy,
+    pub(crate) passed: Passed,
+    /// The names of the chain.
+    pub(crate) strategies: Vec<String>,
+    /// Tokens from which on requests are compacted, and to how many.
+    pub(crate) at: u32,
+    pub(crate) budget: u32,
+}
+
+impl ProxiedArguments {
+    /// Makes a proxy and binds it. `more`: upstreams that the program needs; typed ones with the same name count.
+    pub(crate) async fn bind(
+        &self,
+        listen: SocketAddr,
+        token: Option<Token>,
+        more: Vec<Upstream>,
+        messages: Messages,
+    ) -> Result<Proxied, Failure> {
+        let limits = Proxy::limits();
+        raise_descriptor_limit(&limits);
+        let (at, budget) = self.sizes()?;
+        let (window, strategies) = self.window(at, budget, &limits, messages).await?;
+        let typed = self.upstreams.iter().cloned();
+        let upstreams = more
+            .into_iter()
+            .chain(typed)
+            .fold(Upstreams::default(), Upstreams::with);
+        let passed = Passed::default();
+        let mut builder = Proxy::builder(window, upstreams)
+            .limits(limits)
+            .shadow(self.shadow)
+            .on_exchange(self.recorder(&passed, messages)?);
+        if let Some(token) = token {
+            builder = builder.token(token);
+        }
+        if let Some(state) = self.state() {
+            builder = builder.views(state.join("views"));
+        }
+        let proxy = builder.bind(listen).map_err(|error| match error {
+            ProxyError::NeedsToken { address } => Failure::wrong_use(anyhow!(
+                "`{address}` can be reached from other machines, and no token is set: set one with --token-file or $BALER_TOKEN, or listen on 127.0.0.1"
+            )),
+            error => Failure::wrong_use(error),
+        })?;
+        Ok(Proxied {
+            proxy,
+            passed,
+            strategies,
+            at,
+            budget,
+        })
+    }
+
+    pub(crate) fn state(&self) -> Option<PathBuf> {
+        settings::state_folder(self.sandbox.state.as_deref())
+    }
+
+    /// Returns the tokens from which on requests are compacted, and those that they have then.
+    fn sizes(&self) -> Result<(u32, u32), Failure> {
+        let of = |size: Budget, whole: u32| match size {
+            Budget::Tokens(tokens) => tokens,
+            Budget::Share(share) => (f64::from(whole) * share) as u32,
+        };
+        let at = of(self.at, self.context_window);
+        if at > self.context_window {
+            return Err(Failure::wrong_use(anyhow!(
+                "--at is {at} tokens, and --context-window {}: expected at most the window",
+                self.context_window
+            )));
+        }
+        Ok((at, of(self.budget, at)))
+    }
+
+    async fn window(
+        &self,
+        at: u32,
+        budget: u32,
+        limits: &ServerLimits,
+        messages: Messages,
+    ) -> Result<(Window, Vec<String>), Failure> {
+        let project = self.sandbox.project(messages)?;
+        let grant = self.model.grant()?;
+        let default = [sources::default_name(grant.is_some())];
+        let typed: Vec<&str> = self.strategies.iter().map(String::as_str).collect();
+        let named = if typed.is_empty() {
+            &default[..]
+        } else {
+            &typed
+        };
+        let sources = sources::find_all(named, &self.remote, project.as_ref())?;
+        project::tell(project.as_ref(), named, messages);
+        let settings = HostSettings {
+            archive: match ArchivePlace::of(self.archive.as_deref())? {
+                ArchivePlace::Off => Keeping::Nowhere,
+                ArchivePlace::State => Keeping::State,
+                ArchivePlace::Named(named) => Keeping::In(archive::open(&named)?),
+            },
+            model: grant.clone(),
+            calls: u32::try_from(limits.concurrency).ok(),
+            serves_many: true,
+            project: project.clone(),
+            ..HostSettings::default()
+        };
+        let host = self.sandbox.host(settings, messages)?;
+        let chain = sources::load(&host, &sources, None, &self.sandbox).await?;
+        let chain = model::granted(chain, &sources, grant.as_ref())?;
+        let names = chain
+            .iter()
+            .map(|strategy| strategy.name().to_owned())
+            .collect();
+        let request = Request::default()
+            .with_context_window(Some(self.context_window))
+            .with_policy(project::plan_policy(project.as_ref()));
+        let window = Window::new(Arc::new(host), chain, at, budget)
+            .map_err(|error| Failure::wrong_use(anyhow!("--budget: {error}")))?;
+        Ok((window.with_request(request), names))
+    }
+
+    /// Returns what is done with each exchange: it is counted, and recorded in the state folder if there is one.
+    fn recorder(
+        &self,
+        passed: &Passed,
+        messages: Messages,
+    ) -> Result<impl Fn(Exchange) + Send + Sync + use<>, Failure> {
+        let folder = self.state().map(|state| state.join("sessions"));
+        let sessions = folder
+            .map(Sessions::open)
+            .transpose()
+            .map_err(anyhow::Error::from)?;
+        let passed = Arc::clone(passed);
+        let has_failed = std::sync::atomic::AtomicBool::new(false);
+        Ok(move |exchange: Exchange| {
+            if let Ok(mut passed) = passed.lock() {
+                passed.add(&exchange);
+            }
+            let written = sessions
+                .as_ref()
+                .map_or(Ok(()), |sessions| sessions.add(&exchange));
+            if let Err(error) = written
+                && !has_failed.swap(true, std::sync::atomic::Ordering::Relaxed)
+            {
+                messages.warn(&format!("sessions are not recorded: {error}"));
+            }
+        })
+    }
+}

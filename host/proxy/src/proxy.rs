@@ -1,0 +1,205 @@
+//! The proxy: configuring, starting and stopping.
+
+use std::fmt;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use baler_host::FileError;
+use baler_host::view::Window;
+use baler_http::{Listener, ServerLimits, Token};
+
+use crate::body::Room;
+use crate::fit::Fitter;
+use crate::relay::{App, relay};
+use crate::session::{Exchange, Observer};
+use crate::stored::Stored;
+use crate::upstream::{Connected, UpstreamError, Upstreams};
+
+/// The error of a proxy that cannot be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProxyError {
+    /// Other machines could reach the proxy, and there is no token.
+    #[error(
+        "`{address}` can be reached from other machines, and no token is set: set a token, or listen on 127.0.0.1"
+    )]
+    NeedsToken {
+        /// The address that was to be bound.
+        address: SocketAddr,
+    },
+    /// The address cannot be bound.
+    #[error("cannot listen on `{address}`")]
+    Listen {
+        /// The address that was to be bound.
+        address: SocketAddr,
+        /// The error of the system.
+        #[source]
+        source: std::io::Error,
+    },
+    /// An upstream cannot be used.
+    #[error(transparent)]
+    Upstream(#[from] UpstreamError),
+    /// The folder of views cannot be used.
+    #[error(transparent)]
+    Views(#[from] FileError),
+}
+
+/// Configures and binds a [`Proxy`]. Made by [`Proxy::builder`].
+pub struct ProxyBuilder {
+    window: Window,
+    upstreams: Upstreams,
+    limits: ServerLimits,
+    token: Option<Token>,
+    views: Option<PathBuf>,
+    is_shadow: bool,
+    observer: Option<Observer>,
+}
+
+impl fmt::Debug for ProxyBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProxyBuilder")
+            .field("window", &self.window)
+            .field("upstreams", &self.upstreams)
+            .field("views", &self.views)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ProxyBuilder {
+    /// Sets the limits. Default: [`Proxy::limits`].
+    #[must_use]
+    pub fn limits(mut self, limits: ServerLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the token that clients have to show in the header `x-baler-token`. Then several people may share the proxy,
+    /// and what is remembered for one key of a provider is used for no other. Default: none; then only this machine is
+    /// served.
+    #[must_use]
+    pub fn token(mut self, token: Token) -> Self {
+        self.token = Some(token);
+        self
+    }
+
+    /// Sets the folder in which views outlive the proxy, so that sessions go on as they were shown. With a token nothing
+    /// is stored. Default: none.
+    #[must_use]
+    pub fn views(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.views = Some(folder.into());
+        self
+    }
+
+    /// Only observes: all requests go on as they came.
+    #[must_use]
+    pub fn shadow(mut self, is_shadow: bool) -> Self {
+        self.is_shadow = is_shadow;
+        self
+    }
+
+    /// Sets what is told of each exchange when its answer has ended. It must not block. Default: nothing.
+    #[must_use]
+    pub fn on_exchange(mut self, tell: impl Fn(Exchange) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Arc::new(tell));
+        self
+    }
+
+    /// Binds the proxy to an address. Port 0 selects a free port, see [`Proxy::address`]. Runs in a tokio runtime.
+    ///
+    /// # Errors
+    /// The address cannot be bound, or can be reached from other machines and no token is set; an upstream cannot be
+    /// used; or the folder of views cannot be.
+    pub fn bind(self, address: SocketAddr) -> Result<Proxy, ProxyError> {
+        if self.token.is_none() && !address.ip().is_loopback() {
+            return Err(ProxyError::NeedsToken { address });
+        }
+        let upstreams = Connected::all(&self.upstreams)?;
+        let is_shared = self.token.is_some();
+        let folder = self.views.as_deref().filter(|_| !is_shared);
+        let stored = folder.map(Path::new).map(Stored::open).transpose()?;
+        let failed = |source| ProxyError::Listen { address, source };
+        let listener = Listener::bind(address).map_err(failed)?;
+        let limits = self.limits;
+        Ok(Proxy {
+            listener,
+            limits,
+            app: Arc::new(App {
+                upstreams,
+                fitter: Arc::new(Fitter::new(
+                    self.window,
+                    is_shared,
+                    stored,
+                    limits.concurrency,
+                )),
+                room: Room::new(limits.buffered_bytes, limits.body_bytes, limits.read_time),
+                most_bytes: limits.body_bytes,
+                token: self.token,
+                is_shadow: self.is_shadow,
+                observer: self.observer,
+            }),
+        })
+    }
+}
+
+/// A proxy between agents and their model providers, bound to its address.
+pub struct Proxy {
+    listener: Listener,
+    limits: ServerLimits,
+    app: Arc<App>,
+}
+
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proxy")
+            .field("address", &self.address())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Proxy {
+    /// Configures a proxy that keeps requests within a window.
+    #[must_use]
+    pub fn builder(window: Window, upstreams: Upstreams) -> ProxyBuilder {
+        ProxyBuilder {
+            window,
+            upstreams,
+            limits: Self::limits(),
+            token: None,
+            views: None,
+            is_shadow: false,
+            observer: None,
+        }
+    }
+
+    /// Returns the limits of a proxy: those of a server, with time for answers that stream for hours and clients that
+    /// sleep.
+    #[must_use]
+    pub fn limits() -> ServerLimits {
+        ServerLimits {
+            write_stall: Duration::from_secs(5 * 60),
+            write_time: Duration::from_secs(24 * 60 * 60),
+            ..ServerLimits::default()
+        }
+    }
+
+    /// Returns the address on which the proxy listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.listener.address()
+    }
+
+    /// Serves until `stop` completes. Then accepts no more connections and requests, and gives running ones time to end
+    /// ([`ServerLimits::grace`]). After that, closes all connections.
+    pub async fn serve(self, stop: impl Future<Output = ()>) {
+        let app = self.app;
+        let router =
+            Router::new().fallback(move |request: Request<Body>| relay(Arc::clone(&app), request));
+        self.listener.serve(router, self.limits, stop).await;
+    }
+}

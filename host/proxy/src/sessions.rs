@@ -1,0 +1,114 @@
+//! The record of sessions on disk: a file for each session, a line for each exchange. It holds sizes and counts, no text.
+
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use baler_files::{FileError, private_folder};
+
+use crate::session::{Action, Exchange};
+use crate::usage::Usage;
+
+/// Sessions that are kept, the newest.
+const MOST: usize = 500;
+
+/// The name of a session that could not be told.
+const UNNAMED: &str = "unnamed";
+
+/// A folder of session records.
+#[derive(Debug, Clone)]
+pub struct Sessions(PathBuf);
+
+/// What the exchanges of a session amount to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Total {
+    /// Number of requests.
+    pub requests: usize,
+    /// Number of compactions.
+    pub compactions: usize,
+    /// Tokens of all requests as they came, as baler counts them.
+    pub tokens_came: u64,
+    /// Tokens of all requests as they went on.
+    pub tokens_sent: u64,
+    /// What providers counted.
+    pub usage: Usage,
+}
+
+impl Total {
+    /// Adds an exchange.
+    pub fn add(&mut self, exchange: &Exchange) {
+        let [came, sent] = exchange.tokens.map(u64::from);
+        self.requests += 1;
+        self.compactions += usize::from(exchange.action == Action::Compacted);
+        self.tokens_came += came;
+        self.tokens_sent += sent;
+        self.usage += exchange.usage.unwrap_or_default();
+    }
+}
+
+impl Sessions {
+    /// Opens a folder, which is made if it does not exist, and removes the oldest sessions beyond 500.
+    ///
+    /// # Errors
+    /// The folder cannot be made, or others can read or write it.
+    pub fn open(folder: impl Into<PathBuf>) -> Result<Self, FileError> {
+        let sessions = Self(folder.into());
+        private_folder(&sessions.0)?;
+        let files = sessions.files();
+        for (_, path) in &files[..files.len().saturating_sub(MOST)] {
+            let _ = fs::remove_file(path);
+        }
+        Ok(sessions)
+    }
+
+    /// Adds an exchange to its session.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add(&self, exchange: &Exchange) -> io::Result<()> {
+        let name = match exchange.session.as_str() {
+            "" => UNNAMED,
+            name => name,
+        };
+        let mut options = fs::OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut line = serde_json::to_vec(exchange)?;
+        line.push(b'\n');
+        // In one piece, since several proxies may write.
+        options.open(self.path(name))?.write_all(&line)
+    }
+
+    /// Returns the names of all sessions, the one with the newest exchange first.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let files = self.files().into_iter().rev();
+        let stem = |path: PathBuf| path.file_stem()?.to_str().map(str::to_owned);
+        files.filter_map(|(_, path)| stem(path)).collect()
+    }
+
+    /// Returns the exchanges of a session, in their order. Lines that cannot be read are left out.
+    ///
+    /// # Errors
+    /// There is no such session, or its file cannot be read.
+    pub fn exchanges(&self, name: &str) -> io::Result<Vec<Exchange>> {
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        if name.is_empty() || !name.bytes().all(is_name) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let lines = BufReader::new(fs::File::open(self.path(name))?).lines();
+        let read = |line: io::Result<String>| serde_json::from_str(&line.ok()?).ok();
+        Ok(lines.filter_map(read).collect())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(Path::new(name).with_extension("jsonl"))
+    }
+
+    /// The files with the times of their last change, the oldest first.
+    fn files(&self) -> Vec<(SystemTime, PathBuf)> {
+        crate::stored::files(&self.0, "jsonl")
+    }
+}

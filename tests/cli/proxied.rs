@@ -1,0 +1,170 @@
+//! `baler run`, `baler proxy` and `baler sessions`.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
+use baler_host::Format;
+use baler_scripted::{Provider, Script, Seen};
+
+use crate::support::{Bench, Ran};
+
+const TASK: &str = "never move cask-00000";
+
+/// Starts a provider whose window a session of 60 steps does not fit in. Returns its URL.
+fn provider() -> (String, Seen) {
+    let script = Script {
+        steps: 60,
+        window: 10_000,
+        task: TASK.to_owned(),
+        lines: 40,
+    };
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build();
+        runtime.expect("a runtime").block_on(async {
+            let anywhere = "127.0.0.1:0".parse().expect("an address");
+            let provider = Provider::bind(script, anywhere).expect("a provider");
+            send.send((format!("http://{}", provider.address()), provider.seen()))
+                .expect("is awaited");
+            provider.serve(std::future::pending()).await;
+        });
+    });
+    receive.recv().expect("it starts")
+}
+
+/// The agent that the tests below run: this program, started again.
+#[tokio::test]
+#[ignore = "an agent for the tests below"]
+async fn agent() {
+    let url = std::env::var("ANTHROPIC_BASE_URL").expect("a base URL");
+    let task = format!("Count what all cellars hold, and {TASK}.");
+    let worked = baler_scripted::work(&url, Format::Anthropic, &task, 61).await;
+    assert_eq!(worked.expect("the session comes to its end"), 61);
+}
+
+fn run(bench: &Bench, url: &str, options: &[&str]) -> Ran {
+    let mut command = bench.command();
+    command
+        .env("ANTHROPIC_BASE_URL", url)
+        .env("PATH", std::env::var("PATH").expect("a path"));
+    command
+        .arg("run")
+        .args(options)
+        .arg("--")
+        .arg(std::env::current_exe().expect("a path"));
+    command.args(["proxied::agent", "--exact", "--ignored", "--quiet"]);
+    Ran::of(command.output().expect("it runs"))
+}
+
+#[test]
+fn an_agent_whose_session_outgrows_its_window_comes_to_its_end() {
+    let bench = Bench::new();
+    let (url, seen) = provider();
+    let ran = run(&bench, &url, &["--at", "8000", "--budget", "3000"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let report = seen.report();
+    assert_eq!(
+        (report.refused, report.too_long, report.without_task),
+        (Vec::new(), 0, 0)
+    );
+    assert!(
+        ran.stderr.contains("baler: 61 requests, "),
+        "{}",
+        ran.stderr
+    );
+
+    let list = bench.run(&["sessions"]);
+    assert!(
+        list.stdout
+            .lines()
+            .nth(1)
+            .is_some_and(|line| line.contains("baler/")),
+        "{}",
+        list.stdout
+    );
+    let sessions: serde_json::Value =
+        serde_json::from_str(&bench.run(&["sessions", "--json"]).stdout).expect("JSON");
+    let session = &sessions[0];
+    assert_eq!(session["requests"], 61);
+    assert!(
+        session["tokens-sent"].as_u64() < session["tokens-came"].as_u64().map(|tokens| tokens / 2)
+    );
+    let name = session["session"].as_str().expect("a name");
+    let requests = bench.run(&["sessions", name]);
+    assert_eq!(requests.stdout.lines().count(), 62);
+    assert!(requests.stdout.contains("compacted"), "{}", requests.stdout);
+    assert_eq!(bench.run(&["sessions", "../key"]).code, 2);
+}
+
+#[test]
+fn the_exit_code_is_that_of_the_program() {
+    let bench = Bench::new();
+    let ran = |program: &[&str]| bench.run(&[&["run", "--"], program].concat());
+    let seven = ran(&["/bin/sh", "-c", "exit 7"]);
+    assert_eq!(seven.code, 7);
+    assert!(
+        seven.stderr.contains("no request passed through"),
+        "{}",
+        seven.stderr
+    );
+    assert_eq!(ran(&["/bin/sh", "-c", "kill -9 $$"]).code, 137);
+    let lost = ran(&["/there/is/no/program"]);
+    assert_eq!(lost.code, 127);
+    assert!(
+        lost.stderr.contains("cannot run `/there/is/no/program`"),
+        "{}",
+        lost.stderr
+    );
+    let base = ran(&["/bin/sh", "-c", "echo $OPENAI_BASE_URL"]);
+    assert!(base.stdout.starts_with("http://127.0.0.1:") && base.stdout.ends_with("/openai/v1\n"));
+}
+
+#[test]
+fn a_proxy_says_where_it_is_and_ends_when_told_to() {
+    let bench = Bench::new();
+    let mut child = bench
+        .command()
+        .args([
+            "proxy",
+            "--listen",
+            "127.0.0.1:0",
+            "--context-window",
+            "100000",
+        ])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let first = lines.next().expect("a line").expect("text");
+    assert!(
+        first.contains("requests of 80,000 tokens are compacted to 40,000; strategy: tiered"),
+        "{first}"
+    );
+    let pid = rustix::process::Pid::from_raw(child.id().cast_signed()).expect("a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn options_that_contradict_each_other_are_refused() {
+    let bench = Bench::new();
+    for (options, why) in [
+        (&["--at", "300000"][..], "expected at most the window"),
+        (
+            &["--at", "1000", "--budget", "1000"],
+            "so its budget is less than that",
+        ),
+        (
+            &["--upstream", "Groq=https://api.groq.com"],
+            "expected NAME=URL",
+        ),
+        (&["--upstream", "groq=ftp://x"], "cannot be used"),
+        (&["--listen", "0.0.0.0:0"], "no token is set"),
+    ] {
+        let ran = bench.run(&[&["proxy"], options].concat());
+        assert_eq!(ran.code, 2, "{options:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(why), "{options:?}: {}", ran.stderr);
+    }
+}
