@@ -53,7 +53,7 @@ use commands::{
 #[cfg(feature = "eval")]
 use commands::{EvalCommand, TuneCommand};
 #[cfg(feature = "http")]
-use commands::{ProxyCommand, RunCommand, ServeCommand, SessionsCommand};
+use commands::{McpCommand, ProxyCommand, RunCommand, ServeCommand, SessionsCommand};
 use exit::{Exit, Failure};
 
 /// Compacts the conversation of an AI agent so that it fits the model's context window.
@@ -92,6 +92,8 @@ enum Command {
     Proxy(ProxyCommand),
     #[cfg(feature = "http")]
     Sessions(SessionsCommand),
+    #[cfg(feature = "http")]
+    Mcp(McpCommand),
     #[cfg(feature = "http")]
     Serve(ServeCommand),
 }
@@ -199,6 +201,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Tune(command) => command.exec().await,
             #[cfg(feature = "http")]
             Command::Sessions(command) => command.exec(),
+            #[cfg(feature = "http")]
+            Command::Mcp(command) => command.exec().await,
             // Was run above.
             #[cfg(feature = "http")]
             Command::Run(_) | Command::Proxy(_) | Command::Serve(_) => Ok(Exit::Done),

@@ -41,10 +41,17 @@ fn the_readmes_first_command_prints_what_the_readme_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = fs::read_to_string(root.join("README.md")).expect("it is there");
     let blocks = blocks(&page);
-    let (command, shown) = match blocks.as_slice() {
-        [("sh", command), ("text", shown), ..] => (command[0], shown),
-        other => panic!("the README begins with a command and what it prints: {other:?}"),
-    };
+    let mut pairs = blocks.windows(2);
+    let (command, shown) = pairs
+        .find_map(|pair| match pair {
+            [("sh", command), ("text", shown)]
+                if command[0].starts_with("cargo run -- compact") =>
+            {
+                Some((command[0], shown))
+            }
+            _ => None,
+        })
+        .expect("the README has a command to try, and what it prints");
     let words: Vec<&str> = command.split(' ').collect();
     let arguments = words
         .strip_prefix(&["cargo", "run", "--"])
@@ -88,6 +95,7 @@ fn is_elsewhere(command: &str) -> bool {
         "cargo ",
         "sh ",
         "baler serve",
+        "baler proxy",
         "printf '{",
         "curl ",
         "cp guest",
@@ -110,10 +118,15 @@ fn every_command_runs(page: &str) {
     symlink(root.join("examples"), bench.path("examples")).expect("a link");
     fs::create_dir(bench.path("bin")).expect("a folder");
     symlink(env!("CARGO_BIN_EXE_baler"), bench.path("bin/baler")).expect("a link");
+    // What these would do with a provider is tested elsewhere.
+    for agent in ["claude", "codex", "gemini"] {
+        symlink("/bin/true", bench.path("bin").join(agent)).expect("a link");
+    }
     let component = baler_strategies::by_name("sliding-window").expect("ships");
     for name in [
         "untrusted.wasm",
         "loop-forever.wasm",
+        "ours.wasm",
         "strategies/keep-newest.wasm",
     ] {
         fs::create_dir_all(bench.path("strategies")).expect("a folder");
@@ -187,8 +200,8 @@ fn every_command_of_the_page_of_commands_runs() {
 }
 
 #[test]
-fn every_command_of_the_pages_of_strategies_and_reports_runs() {
-    for page in ["docs/strategies.md", "docs/report.md"] {
+fn every_command_of_the_other_pages_runs() {
+    for page in ["docs/strategies.md", "docs/report.md", "docs/proxy.md"] {
         every_command_runs(page);
     }
 }

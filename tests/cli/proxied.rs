@@ -1,10 +1,11 @@
 //! `baler run`, `baler proxy` and `baler sessions`.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 
 use baler_host::Format;
 use baler_scripted::{Provider, Script, Seen};
+use serde_json::json;
 
 use crate::support::{Bench, Ran};
 
@@ -96,6 +97,57 @@ fn an_agent_whose_session_outgrows_its_window_comes_to_its_end() {
     assert_eq!(requests.stdout.lines().count(), 62);
     assert!(requests.stdout.contains("compacted"), "{}", requests.stdout);
     assert_eq!(bench.run(&["sessions", "../key"]).code, 2);
+
+    // What was removed comes back by the tool of the model.
+    let call = |id: u32, arguments: serde_json::Value| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "retrieve", "arguments": arguments}}).to_string()
+    };
+    let begin = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}).to_string(),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string(),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}).to_string(),
+        call(3, json!({"query": "cask-31415"})),
+    ];
+    let found = answers(&bench, &begin);
+    assert_eq!(
+        found[1]["result"]["tools"][0]["name"], "retrieve",
+        "{found:?}"
+    );
+    let text = found[2]["result"]["content"][0]["text"]
+        .as_str()
+        .expect("a text");
+    let reference = text
+        .split_whitespace()
+        .find(|word| word.len() == 20)
+        .expect(text);
+    let mut again = begin.clone();
+    again[3] = call(3, json!({"reference": reference}));
+    let text = answers(&bench, &again)[2]["result"]["content"][0]["text"].to_string();
+    assert!(text.contains("cellar cask-31415 holds 0 litres"), "{text}");
+}
+
+/// What `baler mcp` answers to these lines.
+fn answers(bench: &Bench, lines: &[String]) -> Vec<serde_json::Value> {
+    let mut child = bench
+        .command()
+        .arg("mcp")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut input = child.stdin.take().expect("a pipe");
+    let mut output = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut answers = Vec::new();
+    for line in lines {
+        writeln!(input, "{line}").expect("it reads");
+        if line.contains("\"id\"") {
+            let answer = output.next().expect("an answer").expect("text");
+            answers.push(serde_json::from_str(&answer).expect("JSON"));
+        }
+    }
+    drop(input);
+    assert!(child.wait().expect("it ends").success());
+    answers
 }
 
 #[test]

@@ -8,6 +8,8 @@ mod eval;
 mod expand;
 mod introspect;
 #[cfg(feature = "http")]
+mod mcp;
+#[cfg(feature = "http")]
 mod proxy;
 mod report;
 #[cfg(feature = "http")]
@@ -32,6 +34,8 @@ pub(crate) use compact::CompactCommand;
 pub(crate) use eval::EvalCommand;
 pub(crate) use expand::ExpandCommand;
 pub(crate) use introspect::IntrospectCommand;
+#[cfg(feature = "http")]
+pub(crate) use mcp::McpCommand;
 #[cfg(feature = "http")]
 pub(crate) use proxy::ProxyCommand;
 pub(crate) use report::ReportCommand;

@@ -80,7 +80,7 @@ impl ProxyCommand {
         let token = token::read(self.token_file.as_deref())?;
         let bound = self
             .proxied
-            .bind(self.listen, token, Vec::new(), messages)
+            .bind(self.listen, token, Vec::new(), None, messages)
             .await?;
         let stop = signals::end()?;
         let address = bound.proxy.address();

@@ -1,6 +1,7 @@
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Stdio;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::anyhow;
 use baler_proxy::Total;
@@ -27,6 +28,10 @@ pub(crate) struct RunCommand {
     /// Say nothing at the end
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
+
+    /// Do not give the program the tool that retrieves what was removed (`baler mcp`)
+    #[arg(long, help_heading = "Output")]
+    no_retrieve: bool,
 
     #[command(flatten)]
     proxied: ProxiedArguments,
@@ -64,12 +69,16 @@ impl RunCommand {
                 "expected a program behind `--`"
             )));
         };
-        let found = Found::here();
+        let run = format!("{:x}-{:x}", std::process::id(), started());
+        let tool = (!self.no_retrieve)
+            .then(|| self.proxied.retrieval(&run))
+            .flatten();
+        let found = Found::here(tool);
         let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let needed = programs::settings(program, anywhere, &found).map_err(Failure::wrong_use)?;
         let bound = self
             .proxied
-            .bind(anywhere, None, needed.upstreams, messages)
+            .bind(anywhere, None, needed.upstreams, Some(run), messages)
             .await?;
         let address = bound.proxy.address();
         let settings = programs::settings(program, address, &found).map_err(Failure::wrong_use)?;
@@ -104,6 +113,12 @@ impl RunCommand {
 
 /// The exit code of shells for a program that cannot be run.
 const NOT_FOUND: i32 = 127;
+
+/// Milliseconds since 1970, by which a run is told from others.
+fn started() -> u128 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis())
+}
 
 /// Says what a proxy did.
 fn told(passed: &Total) -> String {

@@ -100,12 +100,14 @@ pub(crate) struct Proxied {
 }
 
 impl ProxiedArguments {
-    /// Makes a proxy and binds it. `more`: upstreams that the program needs; typed ones with the same name count.
+    /// Makes a proxy and binds it. `more`: upstreams that the program needs; typed ones with the same name count. `run`:
+    /// the run of a program that it is for.
     pub(crate) async fn bind(
         &self,
         listen: SocketAddr,
         token: Option<Token>,
         more: Vec<Upstream>,
+        run: Option<String>,
         messages: Messages,
     ) -> Result<Proxied, Failure> {
         let limits = Proxy::limits();
@@ -121,7 +123,7 @@ impl ProxiedArguments {
         let mut builder = Proxy::builder(window, upstreams)
             .limits(limits)
             .shadow(self.shadow)
-            .on_exchange(self.recorder(&passed, messages)?);
+            .on_exchange(self.recorder(&passed, run, messages)?);
         if let Some(token) = token {
             builder = builder.token(token);
         }
@@ -141,6 +143,19 @@ impl ProxiedArguments {
             at,
             budget,
         })
+    }
+
+    /// Returns the arguments with which this program serves the tool that retrieves what was removed; `None` if nothing is
+    /// archived.
+    pub(crate) fn retrieval(&self, run: &str) -> Option<Vec<String>> {
+        let mut arguments = vec!["mcp".to_owned(), "--run".to_owned(), run.to_owned()];
+        match ArchivePlace::of(self.archive.as_deref()).ok()? {
+            ArchivePlace::Off => return None,
+            ArchivePlace::State => {}
+            ArchivePlace::Named(named) => arguments.extend(["--archive".to_owned(), named]),
+        }
+        arguments.extend(["--state".to_owned(), self.state()?.to_str()?.to_owned()]);
+        Some(arguments)
     }
 
     pub(crate) fn state(&self) -> Option<PathBuf> {
@@ -212,6 +227,7 @@ impl ProxiedArguments {
     fn recorder(
         &self,
         passed: &Passed,
+        run: Option<String>,
         messages: Messages,
     ) -> Result<impl Fn(Exchange) + Send + Sync + use<>, Failure> {
         let folder = self.state().map(|state| state.join("sessions"));
@@ -221,7 +237,8 @@ impl ProxiedArguments {
             .map_err(anyhow::Error::from)?;
         let passed = Arc::clone(passed);
         let has_failed = std::sync::atomic::AtomicBool::new(false);
-        Ok(move |exchange: Exchange| {
+        Ok(move |mut exchange: Exchange| {
+            exchange.run.clone_from(&run);
             if let Ok(mut passed) = passed.lock() {
                 passed.add(&exchange);
             }

@@ -26,11 +26,16 @@ pub(crate) struct Found {
     variables: BTreeMap<String, String>,
     home: Option<PathBuf>,
     folder: PathBuf,
+    /// The command of the server of the tool that retrieves what was removed.
+    tool: Option<Vec<String>>,
 }
 
 impl Found {
-    /// Looks at the environment.
-    pub(crate) fn here() -> Self {
+    /// Looks at the environment. `tool`: the arguments with which this program serves the tool that retrieves.
+    pub(crate) fn here(tool: Option<Vec<String>>) -> Self {
+        let program = env::current_exe()
+            .ok()
+            .and_then(|path| path.into_os_string().into_string().ok());
         let text = |(name, value): (OsString, OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
@@ -41,6 +46,7 @@ impl Found {
                 .collect(),
             home: env::home_dir(),
             folder: env::current_dir().unwrap_or_default(),
+            tool: tool.and_then(|tool| Some([vec![program?], tool].concat())),
         }
     }
 
@@ -84,11 +90,21 @@ pub(crate) fn settings(
     }
     let name = Path::new(program).file_stem().and_then(OsStr::to_str);
     match name {
+        Some("claude") => claude(&mut settings, found),
         Some("codex") => codex(&mut settings, proxy, found)?,
         Some("opencode") => opencode(&mut settings, proxy, found)?,
         _ => {}
     }
     Ok(settings)
+}
+
+/// Claude Code takes servers of tools from an argument.
+fn claude(settings: &mut Settings, found: &Found) {
+    if let Some([program, arguments @ ..]) = found.tool.as_deref() {
+        let servers = json!({"mcpServers": {"baler": {"command": program, "args": arguments}}});
+        // In one word, since the option would take the words behind it, too.
+        settings.arguments.push(format!("--mcp-config={servers}"));
+    }
 }
 
 /// Where Codex sends its requests for those who are logged in with ChatGPT.
@@ -138,6 +154,14 @@ fn codex(settings: &mut Settings, proxy: SocketAddr, found: &Found) -> Result<()
     settings.upstreams.push(upstream);
     let value = format!("{setting}=\"http://{proxy}/codex\"");
     settings.arguments.extend(["-c".to_owned(), value]);
+    if let Some([program, arguments @ ..]) = found.tool.as_deref() {
+        // JSON texts and lists of them are TOML's, too.
+        let command = format!("mcp_servers.baler.command={}", json!(program));
+        let arguments = format!("mcp_servers.baler.args={}", json!(arguments));
+        settings
+            .arguments
+            .extend(["-c".to_owned(), command, "-c".to_owned(), arguments]);
+    }
     Ok(())
 }
 
@@ -172,6 +196,10 @@ fn opencode(
         .and_then(|text| serde_json::from_str(text).ok())
         .unwrap_or_else(|| json!({}));
     merge(&mut config, &json!({"provider": providers}));
+    if let Some(command) = &found.tool {
+        let server = json!({"type": "local", "command": command, "enabled": true});
+        merge(&mut config, &json!({"mcp": {"baler": server}}));
+    }
     settings
         .variables
         .push(("OPENCODE_CONFIG_CONTENT", config.to_string()));
@@ -231,6 +259,11 @@ mod tests {
             variables: variables.iter().map(owned).collect(),
             home: Some(home.to_owned()),
             folder: home.join("work"),
+            tool: Some(
+                ["/bin/baler", "mcp", "--run", "1"]
+                    .map(str::to_owned)
+                    .to_vec(),
+            ),
         }
     }
 
@@ -257,6 +290,8 @@ mod tests {
             "http://127.0.0.1:9/anthropic".to_owned(),
         );
         assert!(settings.variables.contains(&variable));
+        let tool = r#"--mcp-config={"mcpServers":{"baler":{"args":["mcp","--run","1"],"command":"/bin/baler"}}}"#;
+        assert_eq!(settings.arguments, [tool]);
         let own = [("OPENAI_BASE_URL", "https://gateway.example/v1")];
         let settings = of("aider", &found(&own, home.path()));
         assert_eq!(upstreams(&settings), ["openai=https://gateway.example"]);
@@ -273,7 +308,14 @@ mod tests {
         let plain = of("codex", &found);
         assert_eq!(
             plain.arguments,
-            ["-c", "openai_base_url=\"http://127.0.0.1:9/codex\""]
+            [
+                "-c",
+                "openai_base_url=\"http://127.0.0.1:9/codex\"",
+                "-c",
+                r#"mcp_servers.baler.command="/bin/baler""#,
+                "-c",
+                r#"mcp_servers.baler.args=["mcp","--run","1"]"#
+            ]
         );
         assert_eq!(upstreams(&plain), ["codex=https://api.openai.com/v1"]);
         assert!(

@@ -101,7 +101,8 @@ impl Retrieve {
         if self.has_unlisted { UNLISTED } else { "" }
     }
 
-    pub(crate) fn note_all<'a>(&mut self, references: impl IntoIterator<Item = &'a str>) {
+    /// Adds references of removed content of this conversation, such as those of receipts that were stored as JSON.
+    pub fn note_all<'a>(&mut self, references: impl IntoIterator<Item = &'a str>) {
         for reference in references {
             if self.known.insert(reference.to_owned()) {
                 self.references.push(reference.to_owned());

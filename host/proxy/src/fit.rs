@@ -10,7 +10,6 @@ use baler_host::receipt::Outcome;
 use baler_host::view::{Shown, Views, Window};
 use baler_host::{Conversation, Format, Receipt};
 use bytes::Bytes;
-use memchr::memmem;
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -102,9 +101,6 @@ impl Fitter {
     ) -> Fit {
         let begin = Instant::now();
         let views = self.views_of(upstream, headers);
-        if !less && views.is_empty() && self.is_small(&body) {
-            return Fit::passed(None);
-        }
         let headers = headers.clone();
         let mut fit = if body.len() <= INLINE && !less {
             self.fit_now(&views, &headers, format, &body, less).await
@@ -193,14 +189,6 @@ impl Fitter {
         }
         debug_assert_eq!(shown.conversation.format(), history.format());
         fit.receipt = shown.receipt.map(Box::new);
-    }
-
-    /// Decides without counting whether a request is far from being compacted: every token of a text has a byte at least.
-    /// Pictures have tokens however short their address is.
-    fn is_small(&self, body: &[u8]) -> bool {
-        let has = |word: &str| memmem::find(body, word.as_bytes()).is_some();
-        body.len() < self.window.at() as usize
-            && !["image", "nline", "media", "file"].into_iter().any(has)
     }
 
     fn views_of(&self, upstream: &str, headers: &HeaderMap) -> Arc<Views> {

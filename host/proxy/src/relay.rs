@@ -253,6 +253,7 @@ fn exchange(asked: &Asked<'_>, fit: Fit, answer: &Answer, again: bool) -> Exchan
     Exchange {
         time: session::now(),
         session: fit.session,
+        run: None,
         program: session::program(&asked.headers),
         upstream: asked.upstream.name.clone(),
         format: asked.format,

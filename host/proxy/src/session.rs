@@ -42,6 +42,8 @@ pub struct Exchange {
     pub time: u64,
     /// Which session the request belongs to, as well as can be told: the program's own id, or a hash of how it begins.
     pub session: String,
+    /// The run that the proxy is of, if whoever records it says so.
+    pub run: Option<String>,
     /// The program, as it calls itself.
     pub program: String,
     /// The upstream.
@@ -70,6 +72,16 @@ pub struct Exchange {
     pub usage: Option<Usage>,
     /// The receipt of the compaction, if one was tried.
     pub receipt: Option<Value>,
+}
+
+impl Exchange {
+    /// Returns the references under which the archive holds what the compaction removed.
+    pub fn references(&self) -> impl Iterator<Item = &str> {
+        let receipt = self.receipt.iter();
+        let lists = receipt.flat_map(|receipt| ["archive", "originals"].map(|name| &receipt[name]));
+        let entries = lists.filter_map(Value::as_array).flatten();
+        entries.filter_map(|entry| entry["reference"].as_str())
+    }
 }
 
 /// Is told of each exchange once its answer has ended.

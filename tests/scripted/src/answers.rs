@@ -182,8 +182,17 @@ fn chat(number: usize, usage: Usage, call: Option<&Call>, text: &str) -> (Value,
 fn responses(number: usize, usage: Usage, call: Option<&Call>, text: &str) -> (Value, Vec<Value>) {
     let usage = json!({"input_tokens": usage.cached + usage.written, "input_tokens_details": {"cached_tokens": usage.cached}, "output_tokens": OUTPUT, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": usage.cached + usage.written + OUTPUT});
     let item = match call {
+        Some(call) if call.name == "tool_search" => {
+            json!({"type": "tool_search_call", "id": format!("tsc_{number}"), "call_id": call.id, "status": "completed", "execution": "client", "arguments": call.arguments})
+        }
         Some(call) => {
-            json!({"type": "function_call", "id": format!("fc_{}", call.id), "call_id": call.id, "name": call.name, "arguments": call.arguments.to_string(), "status": "completed"})
+            let mut item = json!({"type": "function_call", "id": format!("fc_{}", call.id), "call_id": call.id, "name": call.name, "arguments": call.arguments.to_string(), "status": "completed"});
+            // Codex has tools of servers in namespaces.
+            if let Some((server, tool)) = call.name.rsplit_once("__") {
+                item["namespace"] = json!(server);
+                item["name"] = json!(tool);
+            }
+            item
         }
         None => {
             json!({"type": "message", "id": format!("msg_{number}"), "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": text, "annotations": []}]})

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use baler_host::conversation::document::Prefix;
 use baler_host::{Conversation, Format};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::answers::Answer;
-use crate::script::Script;
+use crate::script::{Call, Script};
 
 /// Tokens of a request, as a provider bills them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -30,6 +30,8 @@ pub struct Report {
     pub is_done: bool,
     /// Why requests were refused, other than for their size.
     pub refused: Vec<String>,
+    /// Whether the model got the output of the first step back, after the last one.
+    pub retrieved: bool,
     /// Requests that were refused as too long.
     pub too_long: usize,
     /// Requests of the session without the task.
@@ -53,6 +55,8 @@ pub(crate) struct State {
     thinking: HashMap<String, Prefix>,
     /// The step whose output is waited for.
     step: Option<usize>,
+    /// Whether the model has looked for the tool that retrieves.
+    has_searched: bool,
     between: Usage,
     /// Number of messages of the request before.
     before: usize,
@@ -111,9 +115,10 @@ impl State {
             self.report.steps = step + 1;
         }
         let next = self.step.unwrap_or(self.report.steps);
-        let call = (next < script.steps)
-            .then(|| script.call(next, &tools))
-            .flatten();
+        let call = match next < script.steps {
+            true => script.call(next, &tools),
+            false => self.retrieve(conversation, &tools),
+        };
         let is_session = !tools.is_empty();
         if is_session && !document.contains(&script.task) {
             self.report.without_task += 1;
@@ -124,7 +129,7 @@ impl State {
         }
         match call {
             Some(call) => {
-                self.step = Some(next);
+                self.step = (next < script.steps).then_some(next);
                 Answer::Call {
                     call,
                     signature,
@@ -148,6 +153,58 @@ impl State {
                 }
             }
         }
+    }
+
+    /// Returns a call for what the first step put out, by the tool for that: first a search, then what it found.
+    fn retrieve(&mut self, conversation: &Conversation, tools: &[&str]) -> Option<Call> {
+        let offered = tools
+            .iter()
+            .find(|name| name.ends_with("retrieve"))
+            .copied();
+        // Claude Code and Codex offer it only to a model that searches for it.
+        let is_named = conversation.document().contains("mcp__baler");
+        let search = if tools.contains(&"ToolSearch") {
+            Some("ToolSearch")
+        } else {
+            (conversation.format() == Format::OpenAiResponses).then_some("tool_search")
+        };
+        let search = search.filter(|_| is_named);
+        let name = offered.or(search.map(|_| "mcp__baler__retrieve"))?;
+        if let (None, Some(search)) = (offered, search)
+            && !std::mem::replace(&mut self.has_searched, true)
+        {
+            return Some(Call {
+                id: "call_search".to_owned(),
+                name: search.to_owned(),
+                arguments: json!({"query": "select:mcp__baler__retrieve", "limit": 1, "max_results": 1}),
+            });
+        }
+        let code = Script::code(0);
+        let last = conversation.all_messages().last()?;
+        let last = conversation.raw(last);
+        let arguments = if let Some((_, found)) = last.split_once("retrieve one with `reference`:")
+        {
+            let is_reference =
+                |word: &&str| word.len() == 20 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+            // Breaks of lines are spelled, since this is JSON.
+            let found = found.replace("\\n", " ");
+            let reference = found
+                .split(|c: char| !c.is_ascii_alphanumeric())
+                .find(is_reference)?
+                .to_owned();
+            json!({"reference": reference})
+        } else if last.contains("Removed earlier (") {
+            self.report.retrieved = last.contains(&code);
+            return None;
+        } else {
+            json!({"query": code})
+        };
+        let id = format!("call_retrieve_{}", self.report.answered);
+        Some(Call {
+            id,
+            name: name.to_owned(),
+            arguments,
+        })
     }
 
     /// Returns why thinking is refused: it stands behind other messages than those that it was made behind.
