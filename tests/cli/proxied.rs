@@ -95,6 +95,17 @@ fn an_agent_whose_session_outgrows_its_window_comes_to_its_end() {
     let name = session["session"].as_str().expect("a name");
     let requests = bench.run(&["sessions", name]);
     assert_eq!(requests.stdout.lines().count(), 62);
+    assert_eq!(bench.run(&["sessions", &name[..8]]).stdout, requests.stdout);
+    // The first compaction leads back to the whole request.
+    let receipt = bench.run(&["sessions", name, "--receipt", "1"]);
+    let receipt = bench.file("receipt.json", receipt.stdout);
+    let whole = bench.run(&["undo", &receipt]);
+    assert!(
+        whole.stdout.contains("shelf 0-40") && whole.stdout.contains(TASK),
+        "{}",
+        whole.stderr
+    );
+    assert_eq!(bench.run(&["sessions", name, "--receipt", "99"]).code, 2);
     assert!(requests.stdout.contains("compacted"), "{}", requests.stdout);
     assert_eq!(bench.run(&["sessions", "../key"]).code, 2);
 
@@ -162,6 +173,13 @@ fn the_exit_code_is_that_of_the_program() {
         seven.stderr
     );
     assert_eq!(ran(&["/bin/sh", "-c", "kill -9 $$"]).code, 137);
+    let mistyped = bench.run(&["run", "--contextwindow", "5000", "--", "/bin/true"]);
+    assert_eq!(mistyped.code, 2);
+    assert!(
+        mistyped.stderr.contains("`--contextwindow` is no option"),
+        "{}",
+        mistyped.stderr
+    );
     let lost = ran(&["/there/is/no/program"]);
     assert_eq!(lost.code, 127);
     assert!(

@@ -36,7 +36,7 @@ pub(crate) struct RunCommand {
     #[command(flatten)]
     proxied: ProxiedArguments,
 
-    /// The program and its arguments
+    /// The program and its arguments. All that stands behind it is the program's
     #[arg(
         value_name = "PROGRAM",
         required = true,
@@ -69,6 +69,12 @@ impl RunCommand {
                 "expected a program behind `--`"
             )));
         };
+        if program.to_string_lossy().starts_with('-') {
+            return Err(Failure::wrong_use(anyhow!(
+                "`{}` is no option of `baler run`, and no program: options stand before the program, such as `baler run --context-window 120000 -- claude`",
+                cleaned(&program.to_string_lossy())
+            )));
+        }
         let run = format!("{:x}-{:x}", std::process::id(), started());
         let tool = (!self.no_retrieve)
             .then(|| self.proxied.retrieval(&run))
@@ -123,16 +129,25 @@ fn started() -> u128 {
 /// Says what a proxy did.
 fn told(passed: &Total) -> String {
     if passed.requests == 0 {
-        return "baler: no request passed through, so nothing was compacted: give the program the base URL of `baler proxy` in its own settings".to_owned();
+        return "baler: no request passed through".to_owned();
     }
     let requests = count(passed.requests, "request");
-    if passed.compactions == 0 {
-        return format!("baler: {requests} passed, none was large enough to compact");
+    let mut told = format!("baler: {requests}");
+    if passed.failed > 0 {
+        told += &format!(", {} refused or not answered", number(passed.failed as u64));
     }
-    format!(
-        "baler: {requests}, {}; {} tokens sent, {} without baler",
-        count(passed.compactions, "compaction"),
-        number(passed.tokens_sent),
-        number(passed.tokens_came),
-    )
+    let compactions = count(passed.compactions, "compaction");
+    let (sent, came) = (number(passed.tokens_sent), number(passed.tokens_came));
+    if passed.compactions + passed.shown == 0 {
+        told += ", none large enough to compact";
+    } else if passed.shadows > 0 {
+        told +=
+            &format!("; {came} tokens sent, as they came; {compactions} would have made it {sent}");
+    } else {
+        told += &format!(", {compactions}; {sent} tokens sent, {came} without baler");
+    }
+    if passed.compactions > 8 && passed.compactions * 3 > passed.requests {
+        told += "\nbaler: most requests were compacted: the window is too small for the system prompt and the tools; choose a larger one by --context-window";
+    }
+    told + "\nbaler: `baler sessions` shows more"
 }

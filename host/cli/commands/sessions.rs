@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::anyhow;
-use baler_proxy::{Exchange, Sessions, Total};
+use baler_proxy::{Action, Exchange, Sessions, Total};
 use clap::Args;
 use serde_json::json;
 
@@ -19,9 +19,13 @@ use crate::settings;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct SessionsCommand {
-    /// The session whose requests are listed [default: list the sessions]
+    /// The session whose requests are listed: its name, or how it begins [default: list the sessions]
     #[arg(value_name = "SESSION")]
     session: Option<String>,
+
+    /// Print the receipt of the session's Nth compaction, 1 for the first. `baler undo` restores the request from it
+    #[arg(long, value_name = "N", requires = "session", conflicts_with = "json")]
+    receipt: Option<usize>,
 
     /// Print JSON: all that is recorded
     #[arg(long)]
@@ -50,7 +54,23 @@ impl SessionsCommand {
         };
         match self.session {
             Some(name) => {
-                let exchanges = sessions.exchanges(&name).map_err(|_| unknown(&name))?;
+                let exchanges = named(&sessions, &name)?;
+                if let Some(number) = self.receipt {
+                    let mut compactions = exchanges
+                        .iter()
+                        .filter(|exchange| exchange.action == Action::Compacted);
+                    let many = compactions.clone().count();
+                    let receipt = number
+                        .checked_sub(1)
+                        .and_then(|before| compactions.nth(before)?.receipt.as_ref());
+                    let receipt = receipt.ok_or_else(|| {
+                        Failure::wrong_use(anyhow!(
+                            "there is no compaction {number} in this session; it has {many}"
+                        ))
+                    })?;
+                    output::listing(&format!("{receipt}\n"))?;
+                    return Ok(Exit::Done);
+                }
                 match self.json {
                     true => output::listing(&format!("{}\n", json!(exchanges)))?,
                     false => output::words(&requests(&exchanges))?,
@@ -62,9 +82,20 @@ impl SessionsCommand {
     }
 }
 
+/// Returns the exchanges of the session with this name, or of the only one that begins so.
+fn named(sessions: &Sessions, name: &str) -> Result<Vec<Exchange>, Failure> {
+    let names = sessions.names();
+    let mut begun = names.iter().filter(|other| other.starts_with(name));
+    let name = match (begun.next(), begun.next()) {
+        (Some(only), None) => only,
+        _ => name,
+    };
+    sessions.exchanges(name).map_err(|_| unknown(name))
+}
+
 fn unknown(name: &str) -> Failure {
     Failure::wrong_use(anyhow!(
-        "no session is called `{}`; `baler sessions` lists them",
+        "no session, or more than one, is called `{}`; `baler sessions` lists them",
         cleaned(name)
     ))
 }
@@ -114,7 +145,7 @@ fn list(sessions: &Sessions, as_json: bool) -> anyhow::Result<()> {
     }
     match as_json {
         true => output::listing(&format!("{}\n", json!(values))),
-        false => output::words(&table(&rows)),
+        false => output::words(&table(&rows, 3)),
     }
 }
 
@@ -137,6 +168,7 @@ fn requests(exchanges: &[Exchange]) -> String {
             .as_ref()
             .map(|why| format!(" ({})", cleaned(why)))
             .unwrap_or_default();
+        let shadow = if exchange.shadow { "would be " } else { "" };
         let again = if exchange.again {
             ", after a refusal"
         } else {
@@ -144,7 +176,7 @@ fn requests(exchanges: &[Exchange]) -> String {
         };
         [
             time(exchange),
-            format!("{}{why}{again}", exchange.action.name()),
+            format!("{shadow}{}{why}{again}", exchange.action.name()),
             number(exchange.tokens[0]),
             number(exchange.tokens[1]),
             exchange
@@ -154,15 +186,15 @@ fn requests(exchanges: &[Exchange]) -> String {
             crate::figures::time(Duration::from_micros(exchange.added_us)),
         ]
     }));
-    table(&rows)
+    table(&rows, 2)
 }
 
 fn time(exchange: &Exchange) -> String {
     humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(exchange.time)).to_string()
 }
 
-/// Writes rows in columns, of which the ones with numbers end at the right.
-fn table<const N: usize>(rows: &[[String; N]]) -> String {
+/// Writes rows in columns: the first ones are words, the others numbers.
+fn table<const N: usize>(rows: &[[String; N]], words: usize) -> String {
     let width = |column: usize| {
         rows.iter()
             .map(|row| row[column].chars().count())
@@ -172,12 +204,10 @@ fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let widths: Vec<usize> = (0..N).map(width).collect();
     let mut written = String::new();
     for row in rows {
-        for (cell, width) in row.iter().zip(&widths) {
-            let is_number =
-                cell.starts_with(|first: char| first.is_ascii_digit()) && !cell.contains('T');
-            let _ = match is_number {
-                true => write!(written, "{cell:>width$}  "),
-                false => write!(written, "{cell:<width$}  "),
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let _ = match column < words {
+                true => write!(written, "{cell:<width$}  "),
+                false => write!(written, "{cell:>width$}  "),
             };
         }
         written.truncate(written.trim_end().len());

@@ -7,7 +7,7 @@ use std::time::Instant;
 use axum::http::{HeaderMap, header};
 use baler_host::conversation::ReadOptions;
 use baler_host::receipt::Outcome;
-use baler_host::view::{Shown, Views, Window};
+use baler_host::view::{Shown, View, Views, Window};
 use baler_host::{Conversation, Format, Receipt};
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
@@ -28,6 +28,8 @@ pub(crate) struct Fit {
     pub(crate) messages: [usize; 2],
     pub(crate) tokens: [u32; 2],
     pub(crate) receipt: Option<Box<Receipt>>,
+    /// By which view it is shown, of which history.
+    pub(crate) shown_by: Option<(Arc<View>, Box<Conversation>)>,
     pub(crate) added_us: u64,
 }
 
@@ -41,6 +43,7 @@ impl Fit {
             messages: [0; 2],
             tokens: [0; 2],
             receipt: None,
+            shown_by: None,
             added_us: 0,
         }
     }
@@ -187,8 +190,18 @@ impl Fitter {
             fit.tokens[1] = shown.conversation.tokens();
             fit.body = Some(Bytes::copy_from_slice(document.as_bytes()));
         }
-        debug_assert_eq!(shown.conversation.format(), history.format());
+        fit.shown_by = shown.view.map(|view| (view, Box::new(history.clone())));
         fit.receipt = shown.receipt.map(Box::new);
+    }
+
+    /// Forgets the view by which a request was shown, since the provider refused it.
+    pub(crate) fn forget(&self, upstream: &str, headers: &HeaderMap, fit: &Fit) {
+        if let Some((view, history)) = &fit.shown_by {
+            self.views_of(upstream, headers).forget(view, history);
+            if let Some(stored) = &self.stored {
+                stored.remove(view);
+            }
+        }
     }
 
     fn views_of(&self, upstream: &str, headers: &HeaderMap) -> Arc<Views> {

@@ -196,7 +196,17 @@ async fn converse(app: &Arc<App>, mut asked: Asked<'_>) -> Response<Body> {
     };
     let answer = match send(&asked, sent.clone()).await {
         Ok(answer) => answer,
-        Err(error) => return errors::unreachable(Some(asked.format), name, &error),
+        Err(error) => {
+            let response = errors::unreachable(Some(asked.format), name, &error);
+            if let Some(observer) = &app.observer {
+                let fit = Fit {
+                    why: Some("unreachable".to_owned()),
+                    ..fit
+                };
+                observer(exchange(app, &asked, fit, response.status(), false));
+            }
+            return response;
+        }
     };
     if answer.is_too_long && !app.is_shadow {
         let less = app
@@ -212,6 +222,22 @@ async fn converse(app: &Arc<App>, mut asked: Asked<'_>) -> Response<Body> {
         }
     }
     asked.model = model.await.unwrap_or_default();
+    let is_refused = answer.response.status() == StatusCode::BAD_REQUEST;
+    if sent.is_some() && is_refused && !answer.is_too_long {
+        // Nothing that baler made of a request may end a session that would have gone on without it.
+        if let Ok(whole) = send(&asked, None).await
+            && whole.response.status().is_success()
+        {
+            app.fitter.forget(name, &asked.headers, &fit);
+            return finish(
+                app,
+                &asked,
+                Fit::passed(Some("refused-by-provider")),
+                whole,
+                true,
+            );
+        }
+    }
     finish(app, &asked, fit, answer, false)
 }
 
@@ -232,7 +258,7 @@ fn finish(app: &App, asked: &Asked<'_>, fit: Fit, answer: Answer, again: bool) -
     let done = fit::said(fit.action, fit.why.as_deref(), app.is_shadow);
     let mut response = match &app.observer {
         Some(observer) => {
-            let exchange = exchange(asked, fit, &answer, again);
+            let exchange = exchange(app, asked, fit, answer.response.status(), again);
             let reader = UsageReader::new(asked.format, answer.response.headers());
             let mut record = Record {
                 exchange: Some(exchange),
@@ -248,7 +274,7 @@ fn finish(app: &App, asked: &Asked<'_>, fit: Fit, answer: Answer, again: bool) -
     response
 }
 
-fn exchange(asked: &Asked<'_>, fit: Fit, answer: &Answer, again: bool) -> Exchange {
+fn exchange(app: &App, asked: &Asked<'_>, fit: Fit, status: StatusCode, again: bool) -> Exchange {
     let came = asked.came.len();
     Exchange {
         time: session::now(),
@@ -260,12 +286,13 @@ fn exchange(asked: &Asked<'_>, fit: Fit, answer: &Answer, again: bool) -> Exchan
         model: asked.model.clone(),
         action: fit.action,
         why: fit.why,
+        shadow: app.is_shadow,
         again,
         messages: fit.messages,
         tokens: fit.tokens,
         bytes: [came, fit.body.map_or(came, |body| body.len())],
         added_us: fit.added_us,
-        status: answer.response.status().as_u16(),
+        status: status.as_u16(),
         usage: None,
         receipt: fit
             .receipt

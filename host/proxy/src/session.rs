@@ -56,6 +56,8 @@ pub struct Exchange {
     pub action: Action,
     /// Why the request was not compacted although it was due, or why it passed untouched.
     pub why: Option<String>,
+    /// Whether the proxy only observed: then it went on as it came, and this says what would have been done.
+    pub shadow: bool,
     /// Whether this was sent after the provider refused a larger one.
     pub again: bool,
     /// Number of messages of the history, and of those sent.

@@ -27,9 +27,15 @@ pub struct Total {
     pub requests: usize,
     /// Number of compactions.
     pub compactions: usize,
+    /// Number of requests that went on as an earlier compaction shows them.
+    pub shown: usize,
+    /// Number of requests that were not answered, or with an error.
+    pub failed: usize,
+    /// Number of requests that a proxy only observed.
+    pub shadows: usize,
     /// Tokens of all requests as they came, as baler counts them.
     pub tokens_came: u64,
-    /// Tokens of all requests as they went on.
+    /// Tokens of all requests as they went on; of a proxy that only observes, as they would have.
     pub tokens_sent: u64,
     /// What providers counted.
     pub usage: Usage,
@@ -41,6 +47,9 @@ impl Total {
         let [came, sent] = exchange.tokens.map(u64::from);
         self.requests += 1;
         self.compactions += usize::from(exchange.action == Action::Compacted);
+        self.shown += usize::from(exchange.action == Action::Shown);
+        self.failed += usize::from(exchange.status >= 400);
+        self.shadows += usize::from(exchange.shadow);
         self.tokens_came += came;
         self.tokens_sent += sent;
         self.usage += exchange.usage.unwrap_or_default();

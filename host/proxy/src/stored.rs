@@ -42,11 +42,21 @@ impl Stored {
         found.into_iter().filter_map(read).collect()
     }
 
+    /// Removes a view.
+    pub(crate) fn remove(&self, view: &View) {
+        // One that stays is refused once more after a restart, and forgotten again.
+        let _ = fs::remove_file(self.path(view));
+    }
+
+    fn path(&self, view: &View) -> PathBuf {
+        self.0.join(format!("{}.json", view.prefix()))
+    }
+
     /// Writes a view, whole or not at all, and removes the oldest beyond the limit.
     pub(crate) fn write(&self, view: &View) -> io::Result<()> {
         let mut file = begin(&self.0)?;
         file.write_all(&serde_json::to_vec(view)?)?;
-        file.persist(self.0.join(format!("{}.json", view.prefix())))?;
+        file.persist(self.path(view))?;
         let found = files(&self.0, "json");
         for (_, path) in &found[..found.len().saturating_sub(MOST)] {
             let _ = fs::remove_file(path);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use baler_conversation::Conversation;
 use baler_conversation::document::Prefix;
 
 use super::View;
@@ -71,6 +72,13 @@ impl Views {
         let view = Arc::new(view);
         self.with(|memory| memory.views.insert(view.prefix, Arc::clone(&view)));
         view
+    }
+
+    /// Forgets a view, of a history that the provider refused as it was shown. The next compaction is tried a few messages
+    /// later.
+    pub fn forget(&self, view: &View, history: &Conversation) {
+        self.with(|memory| memory.views.values.remove(&view.prefix));
+        self.note_futile(&[history.prefix(history.message_count())]);
     }
 
     /// Decides whether no view is remembered.

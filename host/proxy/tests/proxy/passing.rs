@@ -214,7 +214,7 @@ async fn requests_that_have_no_way_are_refused_in_the_form_of_their_provider() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let nowhere = gone.local_addr().expect("an address");
     drop(gone);
-    let (url, _) = start(builder(nowhere, 100, 50));
+    let (url, exchanges) = start(builder(nowhere, 100, 50));
     for (path, place) in [
         ("/anthropic/v1/messages", "/error/message"),
         ("/v1/chat/completions", "/error/message"),
@@ -238,6 +238,12 @@ async fn requests_that_have_no_way_are_refused_in_the_form_of_their_provider() {
             "{message}"
         );
     }
+    let told = exchanges.lock().expect("no panic").clone();
+    assert_eq!(told.len(), 3);
+    assert!(
+        told.iter()
+            .all(|one| one.status == 502 && one.why.as_deref() == Some("unreachable"))
+    );
     let lost = client()
         .post(format!("{url}/elsewhere/v1/chat/completions"))
         .send()

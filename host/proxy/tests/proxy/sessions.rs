@@ -203,6 +203,53 @@ async fn a_session_goes_on_as_it_was_shown_after_a_restart() {
 }
 
 #[tokio::test]
+async fn what_a_provider_refuses_of_baler_goes_on_as_it_came() {
+    let whole = chat(30, "Aino").len();
+    let upstream = upstream(move |_, body| {
+        let mut response = Response::new(Body::from(
+            r#"{"error": {"message": "Invalid `signature` in `thinking` block"}}"#,
+        ));
+        if body.len() < whole {
+            *response.status_mut() = StatusCode::BAD_REQUEST;
+        }
+        response
+    });
+    let (_folder, views) = folder();
+    let (url, exchanges) = start(builder(upstream.address, 2_000, 800).views(&views));
+    for (done, requests) in [("passed; why=refused-by-provider", 2), ("passed", 3)] {
+        let body = chat(30, "Aino");
+        let answer = client()
+            .post(format!("{url}/v1/chat/completions"))
+            .body(body.clone())
+            .send()
+            .await
+            .expect("an answer");
+        assert_eq!(
+            (
+                answer.status().as_u16(),
+                answer.headers()["x-baler"].to_str().ok()
+            ),
+            (200, Some(done))
+        );
+        assert_eq!(upstream.last().body, body);
+        assert_eq!(upstream.count(), requests);
+        drop(answer.bytes().await);
+    }
+    assert_eq!(
+        std::fs::read_dir(views).expect("a folder").count(),
+        0,
+        "the view is forgotten"
+    );
+    assert!(
+        exchanges
+            .lock()
+            .expect("no panic")
+            .iter()
+            .all(|one| one.status == 200)
+    );
+}
+
+#[tokio::test]
 async fn sessions_with_one_name_do_not_mix() {
     let upstream = upstream(ok);
     let (url, exchanges) = start(builder(upstream.address, 2_000, 800));
@@ -281,7 +328,7 @@ async fn in_the_shadow_everything_goes_on_as_it_came() {
     drop(answer.bytes().await);
     let told = exchanges.lock().expect("no panic");
     let [came, sent] = told[0].tokens;
-    assert!(sent < came / 2);
+    assert!(sent < came / 2 && told[0].shadow);
 }
 
 #[tokio::test]
