@@ -69,7 +69,7 @@ pub(crate) struct ProxiedArguments {
     remote: RemoteArguments,
 
     /// A server that requests may go on to, in addition to anthropic, openai and gemini or in place of one of them, such
-    /// as groq=https://api.groq.com/openai. A request to /NAME/PATH goes to URL/PATH; may be given several times
+    /// as ours=http://localhost:8000. A request to /NAME/PATH goes to URL/PATH; may be given several times
     #[arg(long = "upstream", value_name = "NAME=URL", help_heading = "Network")]
     upstreams: Vec<Upstream>,
 
