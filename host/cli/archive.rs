@@ -9,7 +9,7 @@ use baler_host::archive::{Archive, ArchiveError, OpenError};
 use clap::Args;
 
 use crate::exit::Failure;
-use crate::settings;
+use crate::settings::{self, Keeping};
 
 /// The name of the archive's folder in the state folder.
 const FOLDER: &str = "archive";
@@ -50,6 +50,15 @@ impl ArchivePlace {
                 Ok(Self::Named(named))
             }
         }
+    }
+
+    /// Returns where the host keeps what is removed. Opens the archive that is named.
+    pub(crate) fn keeping(&self) -> Result<Keeping, Failure> {
+        Ok(match self {
+            Self::Off => Keeping::Nowhere,
+            Self::State => Keeping::State,
+            Self::Named(named) => Keeping::In(open(named)?),
+        })
     }
 
     /// Returns the place for messages; `None` if there is no archive. Bytes that are not UTF-8 are replaced,

@@ -29,6 +29,8 @@ mod proxied;
 #[cfg(feature = "http")]
 mod signals;
 #[cfg(feature = "http")]
+mod threads;
+#[cfg(feature = "http")]
 mod token;
 mod unit_listing;
 mod receipt;

@@ -36,6 +36,14 @@ pub(crate) const fn default_name(has_model: bool) -> &'static str {
     }
 }
 
+/// Returns the names of the strategies that were typed, in order, or of the default one.
+pub(crate) fn typed_or_default(typed: &[String], has_model: bool) -> Vec<&str> {
+    match typed {
+        [] => vec![default_name(has_model)],
+        typed => typed.iter().map(String::as_str).collect(),
+    }
+}
+
 /// What each of the host's own strategies does.
 pub(crate) fn about_native(name: &str) -> &'static str {
     match name {

@@ -1,9 +1,11 @@
 //! The token of a server or proxy.
 
 use std::env;
+use std::net::SocketAddr;
 use std::path::Path;
 
-use baler_http::Token;
+use anyhow::anyhow;
+use baler_http::{ServerError, Token};
 
 use crate::exit::Failure;
 
@@ -17,4 +19,19 @@ pub(crate) fn read(file: Option<&Path>) -> Result<Option<Token>, Failure> {
         },
     };
     token.map(Some).map_err(Failure::wrong_use)
+}
+
+/// Returns the failure of an address that needs a token, with the options that set one.
+pub(crate) fn needed(address: SocketAddr) -> Failure {
+    Failure::wrong_use(anyhow!(
+        "`{address}` can be reached from other machines, and no token is set: set one with --token-file or $BALER_TOKEN, or listen on 127.0.0.1"
+    ))
+}
+
+/// Returns the failure of an address that cannot be bound.
+pub(crate) fn listen_failure(error: ServerError) -> Failure {
+    match error {
+        ServerError::NeedsToken { address } => needed(address),
+        error => Failure::wrong_use(error),
+    }
 }

@@ -37,7 +37,7 @@ fn main() -> anyhow::Result<std::process::ExitCode> {
 
 /// Starts an upstream that reads a request and says something, slowly if its path has `slow`.
 fn upstream() -> anyhow::Result<SocketAddr> {
-    let listener = Listener::bind("127.0.0.1:0".parse()?)?;
+    let listener = Listener::bind("127.0.0.1:0".parse()?, None)?;
     let address = listener.address();
     let router = Router::new().fallback(async |request: Request<Body>| {
         let is_slow = request.uri().path().contains("slow");

@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::undo;
-use crate::archive::{self, ArchivePlace};
+use crate::archive::ArchivePlace;
 use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments};
 use crate::exit::{self, Exit, Failure};
 use crate::files::Seen;
@@ -149,8 +149,9 @@ impl CompactCommand {
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;
         let project = self.sandbox.project(messages)?;
-        let sources = sources::find_all(&self.strategies(), &self.remote, project.as_ref())?;
-        project::tell(project.as_ref(), &self.strategies(), messages);
+        let named = sources::typed_or_default(&self.strategies, self.model.model.is_some());
+        let sources = sources::find_all(&named, &self.remote, project.as_ref())?;
+        project::tell(project.as_ref(), &named, messages);
         let grant = self.model.grant()?;
         let request = self
             .goal
@@ -168,8 +169,7 @@ impl CompactCommand {
             // that of a real run.
             ArchivePlace::State if self.dry_run => Keeping::Rehearsed,
             _ if self.dry_run => Keeping::In(Archive::in_memory()),
-            ArchivePlace::State => Keeping::State,
-            ArchivePlace::Named(named) => Keeping::In(archive::open(named)?),
+            place => place.keeping()?,
         };
         let settings = HostSettings {
             format: self.conversation.format.0,
@@ -200,14 +200,6 @@ impl CompactCommand {
         self.print_summary(&conversation, &compaction, &chain, place, messages)?;
         self.write_results(files, &conversation, &compaction, messages)?;
         Ok(exit_of(&compaction))
-    }
-
-    /// Returns the names of the strategies, in order.
-    fn strategies(&self) -> Vec<&str> {
-        if self.strategies.is_empty() {
-            return vec![sources::default_name(self.model.model.is_some())];
-        }
-        self.strategies.iter().map(String::as_str).collect()
     }
 
     /// Returns the file that the conversation is written to; `None` for standard output.

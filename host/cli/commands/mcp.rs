@@ -39,7 +39,7 @@ Example, for an agent behind `baler proxy`:
 
 Exit codes: 0 the agent has ended, 1 baler failed, 2 invalid usage";
 
-/// What the agent is told of the tool.
+/// Instructions for the agent's model, which the server sends when it is initialised.
 const INSTRUCTIONS: &str = "Earlier parts of this conversation may have been removed to save context; text in <baler:summary> tags stands in their place. The tool `retrieve` returns them word for word: search with `query`, or name a `reference`.";
 
 impl McpCommand {
@@ -132,7 +132,7 @@ impl ServerHandler for RetrieveServer {
     ) -> Result<CallToolResponse, ErrorData> {
         if request.name != Retrieve::NAME {
             let message = format!(
-                "there is no tool `{}`; there is `{}`",
+                "the tool `{}` does not exist; expected `{}`",
                 request.name,
                 Retrieve::NAME
             );

@@ -1,16 +1,14 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use anyhow::Context as _;
 use clap::Args;
 
-use crate::arenas;
 use crate::exit::{Exit, Failure};
 use crate::figures::number;
 use crate::output::Messages;
 use crate::proxied::ProxiedArguments;
 use crate::signals;
+use crate::threads;
 use crate::token;
 
 /// Keep the requests of any agent within a window, between the agent and its model provider
@@ -52,27 +50,11 @@ Examples:
 Exit codes: 0 ended by a signal, 1 baler failed, 2 invalid usage";
 
 /// Enough threads for compactions, files and name lookups. Threads start when they are needed.
-const BLOCKING_THREADS: usize = 512;
-
-/// The time that threads have at the end.
-const END: Duration = Duration::from_secs(1);
-
-/// Runs `work` with the threads of a proxy.
-pub(super) fn run<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    arenas::one_for_each_core();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .max_blocking_threads(BLOCKING_THREADS)
-        .build()
-        .context("cannot start the proxy's threads")?;
-    let done = runtime.block_on(work);
-    runtime.shutdown_timeout(END);
-    done
-}
+pub(super) const BLOCKING_THREADS: usize = 512;
 
 impl ProxyCommand {
     pub(crate) fn exec(self) -> Result<Exit, Failure> {
-        run(self.serve())
+        threads::run(self.serve(), BLOCKING_THREADS, "proxy")
     }
 
     async fn serve(self) -> Result<Exit, Failure> {

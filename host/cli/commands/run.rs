@@ -8,13 +8,14 @@ use baler_proxy::Total;
 use clap::Args;
 use tokio::process::Command;
 
-use super::proxy;
+use super::proxy::BLOCKING_THREADS;
 use crate::exit::{Exit, Failure};
 use crate::figures::{cleaned, count, number};
 use crate::output::{self, Messages};
 use crate::proxied::ProxiedArguments;
 use crate::proxied::programs::{self, Found};
 use crate::signals;
+use crate::threads;
 
 /// Run an agent whose requests stay within a window: baler run -- claude
 ///
@@ -36,7 +37,7 @@ pub(crate) struct RunCommand {
     #[command(flatten)]
     proxied: ProxiedArguments,
 
-    /// The program and its arguments. All that stands behind it is the program's
+    /// The program and its arguments. Options after the program belong to the program
     #[arg(
         value_name = "PROGRAM",
         required = true,
@@ -57,7 +58,7 @@ Before it starts: 1 baler failed, 2 invalid usage";
 
 impl RunCommand {
     pub(crate) fn exec(self) -> Result<Exit, Failure> {
-        let code = proxy::run(self.run())?;
+        let code = threads::run(self.run(), BLOCKING_THREADS, "proxy")?;
         // The codes of the program are not baler's.
         std::process::exit(code)
     }
@@ -120,7 +121,7 @@ impl RunCommand {
 /// The exit code of shells for a program that cannot be run.
 const NOT_FOUND: i32 = 127;
 
-/// Milliseconds since 1970, by which a run is told from others.
+/// Returns the milliseconds since 1970, which distinguish this run from others.
 fn started() -> u128 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_millis())

@@ -2,17 +2,15 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow};
 use baler_host::{
     Host, Strategy,
     model::ModelGrant,
     project::{Project, Trust},
 };
-use baler_http::{Server, ServerError, ServerLimits, raise_descriptor_limit};
+use baler_http::{Server, ServerLimits, raise_descriptor_limit};
 use clap::Args;
 
-use crate::archive::{self, ArchivePlace};
-use crate::arenas;
+use crate::archive::ArchivePlace;
 use crate::arguments::{self, SandboxArguments};
 use crate::exit::{Exit, Failure};
 use crate::figures::cleaned;
@@ -20,9 +18,10 @@ use crate::model::{self, ModelArguments};
 use crate::output::Messages;
 use crate::project;
 use crate::remote::RemoteArguments;
-use crate::settings::{self, HostSettings, Keeping};
+use crate::settings::{self, HostSettings};
 use crate::signals;
 use crate::sources::{self, Source};
+use crate::threads;
 use crate::token;
 
 /// Serve compactions over HTTP, to programs in any language and to other balers
@@ -90,10 +89,7 @@ Examples:
 
 Exit codes: 0 ended by a signal, 1 baler failed, 2 invalid usage";
 
-/// The last part of the grace period, for threads whose requests were aborted.
-const THREAD_END_TIME: Duration = Duration::from_secs(1);
-
-/// The part before it, for closing all connections and releasing memory on a busy machine.
+/// The part of the grace period before the end of the threads, for closing all connections and releasing memory on a busy machine.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
 
 /// Memory allowed for work on the largest body, for each of its bytes. Conversations of agents have a
@@ -106,16 +102,7 @@ const BLOCKING_THREADS: usize = 2_500;
 
 impl ServeCommand {
     pub(crate) fn exec(self) -> Result<Exit, Failure> {
-        arenas::one_for_each_core();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .max_blocking_threads(BLOCKING_THREADS)
-            .build()
-            .context("cannot start the server's threads")?;
-        let done = runtime.block_on(self.serve());
-        // Work that still runs has had its grace period.
-        runtime.shutdown_timeout(THREAD_END_TIME);
-        done
+        threads::run(self.serve(), BLOCKING_THREADS, "server")
     }
 
     async fn serve(mut self) -> Result<Exit, Failure> {
@@ -124,7 +111,7 @@ impl ServeCommand {
         raise_descriptor_limit(&limits);
         let token = token::read(self.token_file.as_deref())?;
         if token.is_none() && !self.listen.ip().is_loopback() {
-            return Err(needs_token(self.listen));
+            return Err(token::needed(self.listen));
         }
         let project = self.sandbox.project(messages)?;
         let named: Vec<&str> = self.strategies.iter().map(String::as_str).collect();
@@ -133,11 +120,7 @@ impl ServeCommand {
         let grant = self.model.grant()?;
         let place = ArchivePlace::of(self.archive.as_deref())?;
         let settings = HostSettings {
-            archive: match &place {
-                ArchivePlace::Off => Keeping::Nowhere,
-                ArchivePlace::State => Keeping::State,
-                ArchivePlace::Named(named) => Keeping::In(archive::open(named)?),
-            },
+            archive: place.keeping()?,
             model: grant.clone(),
             calls: u32::try_from(limits.concurrency).ok(),
             serves_many: true,
@@ -170,10 +153,7 @@ impl ServeCommand {
         let server = builder
             .bind(self.listen)
             .await
-            .map_err(|error| match error {
-                ServerError::NeedsToken { address } => needs_token(address),
-                error => Failure::wrong_use(error),
-            })?;
+            .map_err(token::listen_failure)?;
         let state = settings::state_folder(self.sandbox.state.as_deref());
         let archive = place.shown(state.as_deref());
         messages.say(&format!(
@@ -202,7 +182,7 @@ impl ServeCommand {
         if let Some(time) = self.sandbox.timeout.take() {
             limits.request_time = time;
         }
-        limits.grace = limits.grace.saturating_sub(THREAD_END_TIME + CLOSE_TIME);
+        limits.grace = limits.grace.saturating_sub(threads::END_TIME + CLOSE_TIME);
         limits
     }
 
@@ -268,12 +248,6 @@ fn names_of(strategies: &[Strategy]) -> Vec<String> {
                 .map(|&name| name.to_owned()),
         )
         .collect()
-}
-
-fn needs_token(address: SocketAddr) -> Failure {
-    Failure::wrong_use(anyhow!(
-        "`{address}` can be reached from other machines, and no token is set: set one with --token-file or $BALER_TOKEN, or listen on 127.0.0.1"
-    ))
 }
 
 /// Moves the strategy that `baler compact` uses by default out of `offered`, as the chain of a server

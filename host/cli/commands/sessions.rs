@@ -37,7 +37,7 @@ pub(crate) struct SessionsCommand {
 }
 
 const AFTER: &str = "\
-Exit codes: 0 listed, 1 baler failed, 2 invalid usage: there is no such session";
+Exit codes: 0 listed, 1 baler failed, 2 invalid usage, such as a session that does not exist";
 
 impl SessionsCommand {
     pub(crate) fn exec(self) -> Result<Exit, Failure> {
@@ -65,7 +65,7 @@ impl SessionsCommand {
                         .and_then(|before| compactions.nth(before)?.receipt.as_ref());
                     let receipt = receipt.ok_or_else(|| {
                         Failure::wrong_use(anyhow!(
-                            "there is no compaction {number} in this session; it has {many}"
+                            "compaction {number} does not exist; the session has {many}"
                         ))
                     })?;
                     output::listing(&format!("{receipt}\n"))?;

@@ -4,6 +4,7 @@ pub(crate) mod programs;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anyhow::anyhow;
@@ -14,15 +15,16 @@ use baler_http::{ServerLimits, Token, raise_descriptor_limit};
 use baler_proxy::{Exchange, Proxy, ProxyError, Sessions, Total, Upstream, Upstreams};
 use clap::Args;
 
-use crate::archive::{self, ArchivePlace};
+use crate::archive::ArchivePlace;
 use crate::arguments::{SandboxArguments, window};
 use crate::exit::Failure;
 use crate::model::{self, ModelArguments};
 use crate::output::Messages;
 use crate::project;
 use crate::remote::RemoteArguments;
-use crate::settings::{self, HostSettings, Keeping};
+use crate::settings::{self, HostSettings};
 use crate::sources;
+use crate::token;
 
 /// Options for when requests are compacted, to what size, and where they go.
 #[derive(Debug, Args)]
@@ -131,9 +133,7 @@ impl ProxiedArguments {
             builder = builder.views(state.join("views"));
         }
         let proxy = builder.bind(listen).map_err(|error| match error {
-            ProxyError::NeedsToken { address } => Failure::wrong_use(anyhow!(
-                "`{address}` can be reached from other machines, and no token is set: set one with --token-file or $BALER_TOKEN, or listen on 127.0.0.1"
-            )),
+            ProxyError::Listen(error) => token::listen_failure(error),
             error => Failure::wrong_use(error),
         })?;
         Ok(Proxied {
@@ -187,21 +187,11 @@ impl ProxiedArguments {
     ) -> Result<(Window, Vec<String>), Failure> {
         let project = self.sandbox.project(messages)?;
         let grant = self.model.grant()?;
-        let default = [sources::default_name(grant.is_some())];
-        let typed: Vec<&str> = self.strategies.iter().map(String::as_str).collect();
-        let named = if typed.is_empty() {
-            &default[..]
-        } else {
-            &typed
-        };
-        let sources = sources::find_all(named, &self.remote, project.as_ref())?;
-        project::tell(project.as_ref(), named, messages);
+        let named = sources::typed_or_default(&self.strategies, grant.is_some());
+        let sources = sources::find_all(&named, &self.remote, project.as_ref())?;
+        project::tell(project.as_ref(), &named, messages);
         let settings = HostSettings {
-            archive: match ArchivePlace::of(self.archive.as_deref())? {
-                ArchivePlace::Off => Keeping::Nowhere,
-                ArchivePlace::State => Keeping::State,
-                ArchivePlace::Named(named) => Keeping::In(archive::open(&named)?),
-            },
+            archive: ArchivePlace::of(self.archive.as_deref())?.keeping()?,
             model: grant.clone(),
             calls: u32::try_from(limits.concurrency).ok(),
             serves_many: true,
@@ -236,7 +226,7 @@ impl ProxiedArguments {
             .transpose()
             .map_err(anyhow::Error::from)?;
         let passed = Arc::clone(passed);
-        let has_failed = std::sync::atomic::AtomicBool::new(false);
+        let has_failed = AtomicBool::new(false);
         Ok(move |mut exchange: Exchange| {
             exchange.run.clone_from(&run);
             if let Ok(mut passed) = passed.lock() {
@@ -246,7 +236,7 @@ impl ProxiedArguments {
                 .as_ref()
                 .map_or(Ok(()), |sessions| sessions.add(&exchange));
             if let Err(error) = written
-                && !has_failed.swap(true, std::sync::atomic::Ordering::Relaxed)
+                && !has_failed.swap(true, Ordering::Relaxed)
             {
                 messages.warn(&format!("sessions are not recorded: {error}"));
             }

@@ -116,7 +116,7 @@ pub(crate) fn members(raw: &str) -> Option<Members<'_>> {
     serde_json::from_str(raw).ok()
 }
 
-/// The objects of a list; none if it is no list, or something else stands in it.
+/// Returns the objects of a list. Returns nothing if the value is not a list, or the list holds anything else.
 pub(crate) fn all_objects(list: Option<&RawValue>) -> Vec<Members<'_>> {
     list.and_then(|list| serde_json::from_str(list.get()).ok())
         .unwrap_or_default()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Response;
-use baler_models::clients::is_too_long;
+use baler_models::clients::{TOO_LONG_STATUSES, is_too_long};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 
@@ -24,14 +24,11 @@ const MOST: usize = 64 << 10;
 /// The longest time for which they are. Providers refuse at once.
 const TIME: Duration = Duration::from_secs(10);
 
-/// Statuses with which providers refuse requests that are too long.
-const REFUSALS: [u16; 5] = [400, 413, 422, 429, 500];
-
 /// Reads an answer as far as it takes to know whether the request was too long.
 pub(crate) async fn look(response: reqwest::Response) -> Answer {
     let (parts, mut body) = axum::http::Response::<reqwest::Body>::from(response).into_parts();
     let status = parts.status.as_u16();
-    let is_refusal = REFUSALS.contains(&status);
+    let is_refusal = TOO_LONG_STATUSES.contains(&status);
     let mut read = BytesMut::new();
     let mut is_too_long = false;
     if is_refusal || (status == 200 && is_event_stream(&parts.headers)) {

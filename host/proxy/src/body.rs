@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(crate) enum Taken {
     /// All of it, with the room that it has.
     Whole(Bytes, Vec<OwnedSemaphorePermit>),
-    /// There is no room for all of it: what was read, and the rest.
+    /// The first part, and the rest, of a body that exceeds the limit or the free memory.
     Part(Passing<Body>),
 }
 

@@ -47,13 +47,21 @@ impl Fit {
             added_us: 0,
         }
     }
+
+    /// Returns the same with a reason.
+    pub(crate) fn because(self, why: &str) -> Self {
+        Self {
+            why: Some(why.to_owned()),
+            ..self
+        }
+    }
 }
 
 /// Fits requests into the window.
 #[derive(Debug)]
 pub(crate) struct Fitter {
     pub(crate) window: Window,
-    /// Whether several people share the proxy, who are told apart by their keys.
+    /// Whether several people share the proxy. Their keys distinguish them.
     is_shared: bool,
     views: Mutex<HashMap<Owner, Arc<Views>>>,
     stored: Option<Stored>,
@@ -143,12 +151,10 @@ impl Fitter {
         fit.messages = [history.message_count(); 2];
         fit.tokens = [history.tokens(); 2];
         if history.envelope().continues {
-            fit.why = Some("stored-by-provider".to_owned());
-            return fit;
+            return fit.because("stored-by-provider");
         }
         if history.asks_to_compact() {
-            fit.why = Some("provider-compacts".to_owned());
-            return fit;
+            return fit.because("provider-compacts");
         }
         let shown = match less {
             true => self.window.show_less(&history, views).await,
@@ -158,7 +164,7 @@ impl Fitter {
             Ok(shown) => self.take(&mut fit, shown, &history),
             Err(error) => {
                 tracing::warn!("a request passed untouched: {error}");
-                fit.why = Some("failed".to_owned());
+                return fit.because("failed");
             }
         }
         fit

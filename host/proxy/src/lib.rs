@@ -26,6 +26,7 @@ mod encoding;
 mod errors;
 mod fit;
 mod headers;
+mod newest;
 mod proxy;
 mod relay;
 mod route;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use axum::body::Body;
 use axum::http::Request;
 use baler_host::FileError;
 use baler_host::view::Window;
-use baler_http::{Listener, ServerLimits, Token};
+use baler_http::{Listener, ServerError, ServerLimits, Token};
 
 use crate::body::Room;
 use crate::fit::Fitter;
@@ -25,23 +25,9 @@ use crate::upstream::{Connected, UpstreamError, Upstreams};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyError {
-    /// Other machines could reach the proxy, and there is no token.
-    #[error(
-        "`{address}` can be reached from other machines, and no token is set: set a token, or listen on 127.0.0.1"
-    )]
-    NeedsToken {
-        /// The address that was to be bound.
-        address: SocketAddr,
-    },
-    /// The address cannot be bound.
-    #[error("cannot listen on `{address}`")]
-    Listen {
-        /// The address that was to be bound.
-        address: SocketAddr,
-        /// The error of the system.
-        #[source]
-        source: std::io::Error,
-    },
+    /// The address cannot be bound, or can be reached from other machines and no token is set.
+    #[error(transparent)]
+    Listen(#[from] ServerError),
     /// An upstream cannot be used.
     #[error(transparent)]
     Upstream(#[from] UpstreamError),
@@ -116,15 +102,11 @@ impl ProxyBuilder {
     /// The address cannot be bound, or can be reached from other machines and no token is set; an upstream cannot be
     /// used; or the folder of views cannot be.
     pub fn bind(self, address: SocketAddr) -> Result<Proxy, ProxyError> {
-        if self.token.is_none() && !address.ip().is_loopback() {
-            return Err(ProxyError::NeedsToken { address });
-        }
+        let listener = Listener::bind(address, self.token.as_ref())?;
         let upstreams = Connected::all(&self.upstreams)?;
         let is_shared = self.token.is_some();
         let folder = self.views.as_deref().filter(|_| !is_shared);
-        let stored = folder.map(Path::new).map(Stored::open).transpose()?;
-        let failed = |source| ProxyError::Listen { address, source };
-        let listener = Listener::bind(address).map_err(failed)?;
+        let stored = folder.map(Stored::open).transpose()?;
         let limits = self.limits;
         Ok(Proxy {
             listener,

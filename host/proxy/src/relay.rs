@@ -199,10 +199,7 @@ async fn converse(app: &Arc<App>, mut asked: Asked<'_>) -> Response<Body> {
         Err(error) => {
             let response = errors::unreachable(Some(asked.format), name, &error);
             if let Some(observer) = &app.observer {
-                let fit = Fit {
-                    why: Some("unreachable".to_owned()),
-                    ..fit
-                };
+                let fit = fit.because("unreachable");
                 observer(exchange(app, &asked, fit, response.status(), false));
             }
             return response;

@@ -3,17 +3,20 @@
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use baler_files::{FileError, private_folder};
 
+use crate::newest;
 use crate::session::{Action, Exchange};
 use crate::usage::Usage;
 
 /// Sessions that are kept, the newest.
 const MOST: usize = 500;
 
-/// The name of a session that could not be told.
+/// The ending of their files.
+const ENDING: &str = "jsonl";
+
+/// The name of a session that is not known.
 const UNNAMED: &str = "unnamed";
 
 /// A folder of session records.
@@ -64,10 +67,7 @@ impl Sessions {
     pub fn open(folder: impl Into<PathBuf>) -> Result<Self, FileError> {
         let sessions = Self(folder.into());
         private_folder(&sessions.0)?;
-        let files = sessions.files();
-        for (_, path) in &files[..files.len().saturating_sub(MOST)] {
-            let _ = fs::remove_file(path);
-        }
+        newest::keep(&sessions.0, ENDING, MOST);
         Ok(sessions)
     }
 
@@ -93,9 +93,9 @@ impl Sessions {
     /// Returns the names of all sessions, the one with the newest exchange first.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let files = self.files().into_iter().rev();
+        let files = newest::files(&self.0, ENDING).into_iter().rev();
         let stem = |path: PathBuf| path.file_stem()?.to_str().map(str::to_owned);
-        files.filter_map(|(_, path)| stem(path)).collect()
+        files.filter_map(stem).collect()
     }
 
     /// Returns the exchanges of a session, in their order. Lines that cannot be read are left out.
@@ -113,11 +113,6 @@ impl Sessions {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.join(Path::new(name).with_extension("jsonl"))
-    }
-
-    /// The files with the times of their last change, the oldest first.
-    fn files(&self) -> Vec<(SystemTime, PathBuf)> {
-        crate::stored::files(&self.0, "jsonl")
+        self.0.join(Path::new(name).with_extension(ENDING))
     }
 }

@@ -4,14 +4,18 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use baler_files::staged::begin;
 use baler_files::{FileError, private_folder, read_within};
 use baler_host::view::View;
 
+use crate::newest;
+
 /// Views that are kept, the newest.
 const MOST: usize = 256;
+
+/// The ending of their files.
+const ENDING: &str = "json";
 
 /// The most bytes of a view.
 const MOST_BYTES: usize = 64 << 20;
@@ -32,14 +36,14 @@ impl Stored {
 
     /// Reads the views, the oldest first. What is none is left out.
     pub(crate) fn read(&self) -> Vec<View> {
-        let mut found = files(&self.0, "json");
-        found.drain(..found.len().saturating_sub(MOST));
-        let read = |(_, path): (SystemTime, PathBuf)| {
+        let read = |path: PathBuf| {
             let file = fs::File::open(path).ok()?;
             let json = read_within(file, MOST_BYTES).ok()??;
             serde_json::from_slice(&json).ok()
         };
-        found.into_iter().filter_map(read).collect()
+        let files = newest::files(&self.0, ENDING);
+        let oldest = files.len().saturating_sub(MOST);
+        files.into_iter().skip(oldest).filter_map(read).collect()
     }
 
     /// Removes a view.
@@ -49,7 +53,7 @@ impl Stored {
     }
 
     fn path(&self, view: &View) -> PathBuf {
-        self.0.join(format!("{}.json", view.prefix()))
+        self.0.join(format!("{}.{ENDING}", view.prefix()))
     }
 
     /// Writes a view, whole or not at all, and removes the oldest beyond the limit.
@@ -57,21 +61,7 @@ impl Stored {
         let mut file = begin(&self.0)?;
         file.write_all(&serde_json::to_vec(view)?)?;
         file.persist(self.path(view))?;
-        let found = files(&self.0, "json");
-        for (_, path) in &found[..found.len().saturating_sub(MOST)] {
-            let _ = fs::remove_file(path);
-        }
+        newest::keep(&self.0, ENDING, MOST);
         Ok(())
     }
-}
-
-/// Returns the files of a folder with this ending and the times of their last change, the oldest first.
-pub(crate) fn files(folder: &Path, ending: &str) -> Vec<(SystemTime, PathBuf)> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<_> = entries
-        .filter(|entry| entry.path().extension().is_some_and(|end| end == ending))
-        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-        .collect();
-    files.sort();
-    files
 }

@@ -71,7 +71,7 @@ impl Provider {
     /// The address cannot be bound, or no host can be made.
     pub fn bind(script: Script, address: SocketAddr) -> anyhow::Result<Self> {
         Ok(Self {
-            listener: Listener::bind(address)?,
+            listener: Listener::bind(address, None)?,
             app: Arc::new(App {
                 host: Host::builder().build()?,
                 script,

@@ -29,7 +29,7 @@ impl Conversation {
         self.prefixes_up_to(self.message_count())
     }
 
-    /// Returns the hash of the first messages; of all if there are not so many.
+    /// Returns the hash of the first `messages` messages, or of all if the conversation has fewer.
     #[must_use]
     pub fn prefix(&self, messages: usize) -> Prefix {
         let all = self.prefixes_up_to(messages);

@@ -4,7 +4,6 @@ mod connections;
 mod write_timeout;
 
 use std::future::Future;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +24,8 @@ use tokio::task::JoinSet;
 
 use crate::descriptors::{self, is_resource_exhaustion};
 use crate::limits::ServerLimits;
+use crate::server::ServerError;
+use crate::token::Token;
 use connections::Connections;
 use write_timeout::WriteTimeout;
 
@@ -38,13 +39,17 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Binds an address. Port 0 selects a free port. Runs in a tokio runtime.
+    /// Binds an address, for clients that show `token` if there is one. Port 0 selects a free port. Runs in a tokio runtime.
     ///
     /// # Errors
-    /// The system refuses the address.
-    pub fn bind(address: SocketAddr) -> io::Result<Self> {
-        let listener = listen(address)?;
-        let address = listener.local_addr()?;
+    /// The address cannot be bound, or can be reached from other machines and no token is set.
+    pub fn bind(address: SocketAddr, token: Option<&Token>) -> Result<Self, ServerError> {
+        if token.is_none() && !address.ip().is_loopback() {
+            return Err(ServerError::NeedsToken { address });
+        }
+        let failed = |source| ServerError::Listen { address, source };
+        let listener = listen(address).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
         Ok(Self { listener, address })
     }
 
@@ -98,7 +103,7 @@ impl Listener {
                 let active = state.begin_request();
                 let response = router.call(request);
                 async move {
-                    // A response that waits for its next piece is no idle connection.
+                    // A connection whose response waits for its next piece is not idle.
                     response.await.map(|response: Response<Body>| {
                         response.map(|body| {
                             Body::new(body.map_frame(move |frame| {

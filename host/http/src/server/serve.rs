@@ -113,11 +113,7 @@ impl ServerBuilder {
     /// # Errors
     /// The address cannot be bound, or can be reached from other machines and no token is set.
     pub async fn bind(self, address: SocketAddr) -> Result<Server, ServerError> {
-        if self.token.is_none() && !address.ip().is_loopback() {
-            return Err(ServerError::NeedsToken { address });
-        }
-        let failed = |source| ServerError::Listen { address, source };
-        let listener = Listener::bind(address).map_err(failed)?;
+        let listener = Listener::bind(address, self.token.as_ref())?;
         let catalog = Catalog::new(self.chain, self.others);
         let admission = Admission::new(self.limits, catalog.known());
         Ok(Server {

@@ -59,6 +59,9 @@ const CODES: [&str; 4] = [
     "ContextWindowExceededError",
 ];
 
+/// Statuses with which providers refuse requests that are too long. llama.cpp and some gateways use 500.
+pub const TOO_LONG_STATUSES: [u16; 5] = [400, 413, 422, 429, 500];
+
 /// Decides whether a provider refused a request as too long for its model, by the status and the body of its answer.
 #[must_use]
 pub fn is_too_long(status: u16, body: &[u8]) -> bool {
@@ -67,8 +70,7 @@ pub fn is_too_long(status: u16, body: &[u8]) -> bool {
 
 /// Returns `Some` if the question was too long; inside it, how many tokens would fit, if the server says so.
 pub(super) fn recognise(status: u16, body: &ErrorBody) -> Option<Option<u32>> {
-    // llama.cpp and some gateways use status 500.
-    if !matches!(status, 400 | 413 | 422 | 429 | 500) {
+    if !TOO_LONG_STATUSES.contains(&status) {
         return None;
     }
     let text = body.message.as_deref().unwrap_or_default().to_lowercase();

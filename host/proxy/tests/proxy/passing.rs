@@ -9,7 +9,7 @@ use baler_proxy::{Action, Proxy};
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::support::{anywhere, builder, chat, client, folder, start, upstream};
+use crate::support::{anywhere, ask, builder, chat, client, folder, start, upstream};
 
 fn ok(_: usize, _: &Bytes) -> Response<Body> {
     Response::new(Body::from(
@@ -295,12 +295,7 @@ async fn errors_redirects_and_nonsense_of_an_upstream_pass_as_they_are() {
     });
     let (url, _) = start(builder(upstream.address, 100_000, 50_000));
     for (status, _, body) in answers {
-        let answer = client()
-            .post(format!("{url}/v1/chat/completions"))
-            .body(chat(2, "Aino"))
-            .send()
-            .await;
-        let answer = answer.expect("an answer");
+        let answer = ask(&url, chat(2, "Aino")).await;
         assert_eq!(answer.status(), status);
         assert_eq!(answer.text().await.expect("a body"), body);
     }
@@ -317,19 +312,19 @@ async fn a_client_without_the_token_is_refused_and_the_token_goes_no_further() {
             .token(token)
             .views(&views),
     );
-    let ask = || {
+    let request = || {
         client()
             .post(format!("{url}/v1/chat/completions"))
             .body(chat(30, "Aino"))
     };
-    let refused = ask()
+    let refused = request()
         .header("authorization", "Bearer 0123456789abcdef")
         .send()
         .await
         .expect("an answer");
     assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
     assert_eq!(upstream.count(), 0);
-    let answer = ask()
+    let answer = request()
         .header("x-baler-token", "0123456789abcdef")
         .send()
         .await

@@ -10,7 +10,7 @@ use baler_scripted::{Provider, Report, Script, Seen};
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::support::{Exchanges, anywhere, builder, chat, client, folder, start, upstream};
+use crate::support::{Exchanges, anywhere, ask, builder, chat, client, folder, start, upstream};
 
 const TASK: &str = "never move cask-00000";
 
@@ -175,19 +175,15 @@ fn ok(_: usize, _: &Bytes) -> Response<Body> {
 async fn a_session_goes_on_as_it_was_shown_after_a_restart() {
     let upstream = upstream(ok);
     let (_folder, views) = folder();
-    let ask = async |url: &str, turns| {
-        let request = client()
-            .post(format!("{url}/v1/chat/completions"))
-            .body(chat(turns, "Aino"));
-        request.send().await.expect("an answer").headers()["x-baler"].clone()
-    };
+    let done =
+        async |url: &str, turns| ask(url, chat(turns, "Aino")).await.headers()["x-baler"].clone();
     let (url, _) = start(builder(upstream.address, 3_000, 1_500).views(&views));
-    assert_eq!(ask(&url, 30).await, "compacted");
+    assert_eq!(done(&url, 30).await, "compacted");
     let before = upstream.last().body;
     let (url, _) = start(builder(upstream.address, 3_000, 1_500).views(&views));
-    assert_eq!(ask(&url, 30).await, "shown");
+    assert_eq!(done(&url, 30).await, "shown");
     assert_eq!(upstream.last().body, before);
-    assert_eq!(ask(&url, 31).await, "shown");
+    assert_eq!(done(&url, 31).await, "shown");
     let common = upstream
         .last()
         .body
@@ -218,12 +214,7 @@ async fn what_a_provider_refuses_of_baler_goes_on_as_it_came() {
     let (url, exchanges) = start(builder(upstream.address, 2_000, 800).views(&views));
     for (done, requests) in [("passed; why=refused-by-provider", 2), ("passed", 3)] {
         let body = chat(30, "Aino");
-        let answer = client()
-            .post(format!("{url}/v1/chat/completions"))
-            .body(body.clone())
-            .send()
-            .await
-            .expect("an answer");
+        let answer = ask(&url, body.clone()).await;
         assert_eq!(
             (
                 answer.status().as_u16(),
@@ -291,7 +282,7 @@ async fn a_compressed_request_is_compacted_too() {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(chat(30, "Aino").as_bytes()).expect("memory");
     let gzip = gzip.finish().expect("memory");
-    let ask = |encoding: &'static str| {
+    let compressed = |encoding: &'static str| {
         client()
             .post(format!("{url}/v1/chat/completions"))
             .header("content-encoding", encoding)
@@ -299,14 +290,14 @@ async fn a_compressed_request_is_compacted_too() {
             .send()
     };
     assert_eq!(
-        ask("gzip").await.expect("an answer").headers()["x-baler"],
+        compressed("gzip").await.expect("an answer").headers()["x-baler"],
         "compacted"
     );
     let got = upstream.last();
     assert!(!got.headers.contains_key("content-encoding"));
     assert!(serde_json::from_slice::<Value>(&got.body).is_ok());
     assert_eq!(
-        ask("br").await.expect("an answer").headers()["x-baler"],
+        compressed("br").await.expect("an answer").headers()["x-baler"],
         "passed; why=content-encoding"
     );
     assert_eq!(upstream.last().body, gzip);
@@ -317,12 +308,7 @@ async fn in_the_shadow_everything_goes_on_as_it_came() {
     let upstream = upstream(ok);
     let (url, exchanges) = start(builder(upstream.address, 2_000, 800).shadow(true));
     let body = chat(30, "Aino");
-    let answer = client()
-        .post(format!("{url}/v1/chat/completions"))
-        .body(body.clone())
-        .send()
-        .await
-        .expect("an answer");
+    let answer = ask(&url, body.clone()).await;
     assert_eq!(answer.headers()["x-baler"], "shadow; would=compacted");
     assert_eq!(upstream.last().body, body);
     drop(answer.bytes().await);
@@ -336,12 +322,8 @@ async fn what_is_recorded_of_a_session_can_be_read_again() {
     let upstream = upstream(ok);
     let (url, exchanges) = start(builder(upstream.address, 2_000, 800));
     for turns in [30, 31] {
-        let answer = client()
-            .post(format!("{url}/v1/chat/completions"))
-            .body(chat(turns, "Aino"))
-            .send()
-            .await;
-        drop(answer.expect("an answer").bytes().await);
+        let answer = ask(&url, chat(turns, "Aino")).await;
+        drop(answer.bytes().await);
     }
     let (_folder, path) = folder();
     let sessions = Sessions::open(&path).expect("a folder");

@@ -51,7 +51,7 @@ impl Upstream {
 pub(crate) fn upstream(
     answer: impl Fn(usize, &Bytes) -> Response<Body> + Clone + Send + Sync + 'static,
 ) -> Upstream {
-    let listener = Listener::bind(anywhere()).expect("a free port");
+    let listener = Listener::bind(anywhere(), None).expect("a free port");
     let upstream = Upstream {
         address: listener.address(),
         got: Arc::default(),
@@ -113,6 +113,14 @@ pub(crate) fn client() -> reqwest::Client {
     let address = "http://127.0.0.1:9".parse().expect("a URL");
     let builder = baler_models::clients::connections(&address, false).expect("connections");
     builder.build().expect("a client")
+}
+
+/// Posts a request of OpenAI Chat. Returns the answer, whose body is still to be read.
+pub(crate) async fn ask(url: &str, body: impl Into<reqwest::Body>) -> reqwest::Response {
+    let request = client()
+        .post(format!("{url}/v1/chat/completions"))
+        .body(body);
+    request.send().await.expect("an answer")
 }
 
 /// A folder that is gone with the test.
