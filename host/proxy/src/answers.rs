@@ -21,8 +21,8 @@ pub(crate) struct Answer {
 /// The most bytes of an answer that are held back.
 const MOST: usize = 64 << 10;
 
-/// The longest time for which they are. Providers refuse at once.
-const TIME: Duration = Duration::from_secs(10);
+/// The longest time for which they are. Providers refuse at once; who waits for an answer sees that one is on its way.
+const TIME: Duration = Duration::from_secs(2);
 
 /// Reads an answer as far as it takes to know whether the request was too long.
 pub(crate) async fn look(response: reqwest::Response) -> Answer {
@@ -31,16 +31,23 @@ pub(crate) async fn look(response: reqwest::Response) -> Answer {
     let is_refusal = TOO_LONG_STATUSES.contains(&status);
     let mut read = BytesMut::new();
     let mut is_too_long = false;
+    let mut failed = None;
     if is_refusal || (status == 200 && is_event_stream(&parts.headers)) {
         let hold = async {
+            let mut seen = 0;
             while read.len() < MOST {
-                let Some(Ok(frame)) = body.frame().await else {
-                    break;
+                let frame = match body.frame().await {
+                    Some(Ok(frame)) => frame,
+                    Some(Err(error)) => {
+                        failed = Some(error);
+                        break;
+                    }
+                    None => break,
                 };
                 if let Ok(data) = frame.into_data() {
                     read.extend_from_slice(&data);
                 }
-                if !is_refusal && let Some(refused) = beginning(&read) {
+                if !is_refusal && let Some(refused) = beginning(&read, &mut seen) {
                     is_too_long = refused;
                     break;
                 }
@@ -53,7 +60,7 @@ pub(crate) async fn look(response: reqwest::Response) -> Answer {
         }
     }
     Answer {
-        response: Response::from_parts(parts, Passing::new(read.freeze(), body)),
+        response: Response::from_parts(parts, Passing::new(read.freeze(), body).failing(failed)),
         is_too_long,
     }
 }
@@ -66,13 +73,14 @@ const BEFORE_OUTPUT: [&str; 3] = [
 ];
 
 /// Reads the beginning of a stream of events. Returns whether it is a refusal of what is too long; `None` if more has to
-/// arrive.
-fn beginning(read: &[u8]) -> Option<bool> {
-    let text = String::from_utf8_lossy(read);
-    for line in text.split_inclusive('\n') {
-        if !line.ends_with('\n') {
+/// arrive. `seen`: bytes of lines that were read before.
+fn beginning(read: &[u8], seen: &mut usize) -> Option<bool> {
+    for line in read.get(*seen..)?.split_inclusive(|byte| *byte == b'\n') {
+        if !line.ends_with(b"\n") {
             return None;
         }
+        *seen += line.len();
+        let line = String::from_utf8_lossy(line);
         let Some(data) = line.strip_prefix("data:") else {
             continue;
         };
@@ -128,7 +136,7 @@ mod tests {
             ("data: {\"choices\":[]}\n\n".to_owned(), Some(false)),
             ("data: [DONE]\n\n".to_owned(), Some(false)),
         ] {
-            assert_eq!(beginning(stream.as_bytes()), expected, "{stream}");
+            assert_eq!(beginning(stream.as_bytes(), &mut 0), expected, "{stream}");
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// What was read of a body.
 pub(crate) enum Taken {
     /// All of it, with the room that it has.
-    Whole(Bytes, Vec<OwnedSemaphorePermit>),
+    Whole(Bytes, Held),
     /// The first part, and the rest, of a body that exceeds the limit or the free memory.
     Part(Passing<Body>),
 }
@@ -52,40 +52,90 @@ impl Room {
     /// Reads a body.
     pub(crate) async fn take(&self, mut body: Body) -> Result<Taken, Unread> {
         let declared = body.size_hint().exact().unwrap_or(0);
-        let mut permits = Vec::new();
+        let mut held = self.hold();
         let mut read = BytesMut::new();
         let mut has_room = declared <= self.most as u64;
         while has_room {
             let frame = tokio::time::timeout(self.time, body.frame()).await;
             let Some(frame) = frame.map_err(|_| Unread::TooSlow)? else {
-                return Ok(Taken::Whole(read.freeze(), permits));
+                return Ok(Taken::Whole(read.freeze(), held));
             };
             let Ok(data) = frame.map_err(|_| Unread::BrokeOff)?.into_data() else {
                 continue;
             };
-            let kilobytes = u32::try_from(data.len().div_ceil(1 << 10)).unwrap_or(u32::MAX);
-            let permit = self.kilobytes.clone().try_acquire_many_owned(kilobytes);
-            has_room = permit.is_ok() && read.len() + data.len() <= self.most;
-            permits.extend(permit);
             read.extend_from_slice(&data);
+            has_room = read.len() <= self.most && held.grow(read.len());
         }
-        Ok(Taken::Part(Passing::new(read.freeze(), body)))
+        Ok(Taken::Part(Passing::new(read.freeze(), body).holding(held)))
+    }
+
+    /// Returns room for nothing, which can grow.
+    pub(crate) fn hold(&self) -> Held {
+        Held {
+            kilobytes: Arc::clone(&self.kilobytes),
+            permit: None,
+        }
+    }
+}
+
+/// Room that is in use, given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Held {
+    kilobytes: Arc<Semaphore>,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Held {
+    /// Makes this room for as many bytes in all. Returns whether there is so much.
+    pub(crate) fn grow(&mut self, bytes: usize) -> bool {
+        let held = self
+            .permit
+            .as_ref()
+            .map_or(0, OwnedSemaphorePermit::num_permits);
+        let missing = bytes.div_ceil(1 << 10).saturating_sub(held);
+        let missing = u32::try_from(missing).unwrap_or(u32::MAX);
+        let Ok(more) = Arc::clone(&self.kilobytes).try_acquire_many_owned(missing) else {
+            return false;
+        };
+        match &mut self.permit {
+            Some(permit) => permit.merge(more),
+            None => self.permit = Some(more),
+        }
+        true
     }
 }
 
 /// A body of which the first bytes were read before. It is [`Sync`], as the client of upstreams wants it.
-#[derive(Debug)]
-pub(crate) struct Passing<B> {
+pub(crate) struct Passing<B: HttpBody> {
     first: Bytes,
+    /// The room of these.
+    held: Option<Held>,
+    /// How the body broke off behind them.
+    failed: Option<B::Error>,
     rest: Mutex<B>,
 }
 
-impl<B> Passing<B> {
+impl<B: HttpBody> Passing<B> {
     pub(crate) const fn new(first: Bytes, rest: B) -> Self {
         Self {
             first,
+            held: None,
+            failed: None,
             rest: Mutex::new(rest),
         }
+    }
+
+    /// Keeps the room of the first bytes until they have passed.
+    fn holding(self, held: Held) -> Self {
+        Self {
+            held: Some(held),
+            ..self
+        }
+    }
+
+    /// Breaks off behind the first bytes.
+    pub(crate) fn failing(self, failed: Option<B::Error>) -> Self {
+        Self { failed, ..self }
     }
 
     fn rest(&self) -> std::sync::MutexGuard<'_, B> {
@@ -93,7 +143,7 @@ impl<B> Passing<B> {
     }
 }
 
-impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for Passing<B> {
+impl<B: HttpBody<Data = Bytes, Error: Unpin> + Unpin> HttpBody for Passing<B> {
     type Data = Bytes;
     type Error = B::Error;
 
@@ -103,14 +153,18 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for Passing<B> {
     ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         if !self.first.is_empty() {
             let first = std::mem::take(&mut self.first);
+            self.held = None;
             return Poll::Ready(Some(Ok(Frame::data(first))));
+        }
+        if let Some(failed) = self.failed.take() {
+            return Poll::Ready(Some(Err(failed)));
         }
         let rest = self.rest.get_mut().unwrap_or_else(PoisonError::into_inner);
         Pin::new(rest).poll_frame(context)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.first.is_empty() && self.rest().is_end_stream()
+        self.first.is_empty() && self.failed.is_none() && self.rest().is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -16,6 +16,7 @@ pub(crate) fn respond(format: Option<Format>, status: StatusCode, message: &str)
         Some(Format::Anthropic) => {
             let kind = match status {
                 StatusCode::UNAUTHORIZED => "authentication_error",
+                StatusCode::FORBIDDEN => "permission_error",
                 StatusCode::NOT_FOUND => "not_found_error",
                 StatusCode::GATEWAY_TIMEOUT => "timeout_error",
                 _ if is_clients => "invalid_request_error",
@@ -26,6 +27,7 @@ pub(crate) fn respond(format: Option<Format>, status: StatusCode, message: &str)
         Some(Format::Gemini) => {
             let name = match status {
                 StatusCode::UNAUTHORIZED => "UNAUTHENTICATED",
+                StatusCode::FORBIDDEN => "PERMISSION_DENIED",
                 StatusCode::NOT_FOUND => "NOT_FOUND",
                 StatusCode::GATEWAY_TIMEOUT => "DEADLINE_EXCEEDED",
                 _ if is_clients => "INVALID_ARGUMENT",

@@ -4,54 +4,43 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use axum::http::{HeaderMap, header};
+use axum::http::HeaderMap;
+use baler_host::Conversation;
 use baler_host::conversation::ReadOptions;
 use baler_host::receipt::Outcome;
 use baler_host::view::{Shown, View, Views, Window};
-use baler_host::{Conversation, Format, Receipt};
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
+use crate::record::Record;
 use crate::session::{self, Action};
 use crate::stored::Stored;
 
 /// A request as it goes on.
-#[derive(Debug)]
 pub(crate) struct Fit {
     /// The body; `None` for the one that came.
     pub(crate) body: Option<Bytes>,
-    pub(crate) action: Action,
-    pub(crate) why: Option<String>,
-    pub(crate) session: String,
-    pub(crate) messages: [usize; 2],
-    pub(crate) tokens: [u32; 2],
-    pub(crate) receipt: Option<Box<Receipt>>,
     /// By which view it is shown, of which history.
-    pub(crate) shown_by: Option<(Arc<View>, Box<Conversation>)>,
-    pub(crate) added_us: u64,
+    shown_by: Option<(Arc<View>, Box<Conversation>)>,
+    /// What was done is written down here at once: whoever asked may have left by then.
+    pub(crate) record: Record,
 }
 
 impl Fit {
-    pub(crate) fn passed(why: Option<&str>) -> Self {
+    pub(crate) const fn passed(record: Record) -> Self {
         Self {
             body: None,
-            action: Action::Passed,
-            why: why.map(str::to_owned),
-            session: String::new(),
-            messages: [0; 2],
-            tokens: [0; 2],
-            receipt: None,
             shown_by: None,
-            added_us: 0,
+            record,
         }
     }
 
     /// Returns the same with a reason.
-    pub(crate) fn because(self, why: &str) -> Self {
+    fn because(self, why: &str) -> Self {
         Self {
-            why: Some(why.to_owned()),
+            record: self.record.because(why),
             ..self
         }
     }
@@ -101,55 +90,58 @@ impl Fitter {
         }
     }
 
-    /// Returns what goes on in place of a body. `less`: the provider refused what went on before as too long.
+    /// Returns what goes on in place of a body; `None` if the work failed, and its record with it. `less`: the provider
+    /// refused what went on before as too long.
     pub(crate) async fn fit(
         self: &Arc<Self>,
-        upstream: &str,
+        record: Record,
         headers: &HeaderMap,
-        format: Format,
         body: Bytes,
         less: bool,
-    ) -> Fit {
+    ) -> Option<Fit> {
+        let views = self.views_of(&record.exchange.upstream, headers);
+        let named = session::named(headers);
+        if body.len() <= INLINE && !less {
+            return Some(self.fit_now(&views, record, named, &body, less).await);
+        }
         let begin = Instant::now();
-        let views = self.views_of(upstream, headers);
-        let headers = headers.clone();
-        let mut fit = if body.len() <= INLINE && !less {
-            self.fit_now(&views, &headers, format, &body, less).await
-        } else {
-            let Ok(_slot) = self.slots.acquire().await else {
-                return Fit::passed(Some("failed"));
-            };
-            let (fitter, runtime) = (Arc::clone(self), Handle::current());
-            // What a strategy does to a thread ends there.
-            let work = tokio::task::spawn_blocking(move || {
-                runtime.block_on(fitter.fit_now(&views, &headers, format, &body, less))
-            });
-            work.await.unwrap_or_else(|_| Fit::passed(Some("failed")))
-        };
-        fit.added_us = u64::try_from(begin.elapsed().as_micros()).unwrap_or(u64::MAX);
-        fit
+        let _slot = self.slots.acquire().await.ok()?;
+        let (fitter, runtime) = (Arc::clone(self), Handle::current());
+        // What a strategy does to a thread ends there. A client that leaves does not end the work, nor its record.
+        let work = tokio::task::spawn_blocking(move || {
+            let fit = fitter.fit_now(&views, record, named, &body, less);
+            let mut fit = runtime.block_on(fit);
+            fit.record.exchange.added_us =
+                u64::try_from(begin.elapsed().as_micros()).unwrap_or(u64::MAX);
+            fit
+        });
+        work.await.ok()
     }
 
     async fn fit_now(
         &self,
         views: &Views,
-        headers: &HeaderMap,
-        format: Format,
+        record: Record,
+        named: Option<String>,
         body: &Bytes,
         less: bool,
     ) -> Fit {
-        let options = ReadOptions::default().with_format(format);
+        let mut fit = Fit::passed(record);
+        let options = ReadOptions::default().with_format(fit.record.exchange.format);
         let history = match self.window.host().read_with(body.to_vec(), options) {
             Ok(history) => history,
             Err(error) => {
                 tracing::debug!("a request passed untouched: {error}");
-                return Fit::passed(Some("unreadable"));
+                return fit.because("unreadable");
             }
         };
-        let mut fit = Fit::passed(None);
-        fit.session = session::name(headers, &history);
-        fit.messages = [history.message_count(); 2];
-        fit.tokens = [history.tokens(); 2];
+        let exchange = &mut fit.record.exchange;
+        exchange.session = named.unwrap_or_else(|| session::beginning(&history));
+        exchange.messages = [history.message_count(); 2];
+        exchange.tokens = [history.tokens(); 2];
+        if exchange.model.is_empty() {
+            exchange.model = session::short(&history.envelope().model);
+        }
         if history.envelope().continues {
             return fit.because("stored-by-provider");
         }
@@ -161,7 +153,7 @@ impl Fitter {
             false => self.window.show(&history, views).await,
         };
         match shown {
-            Ok(shown) => self.take(&mut fit, shown, &history),
+            Ok(shown) => self.take(&mut fit, shown, history),
             Err(error) => {
                 tracing::warn!("a request passed untouched: {error}");
                 return fit.because("failed");
@@ -171,38 +163,46 @@ impl Fitter {
     }
 
     /// Makes what is shown what goes on.
-    fn take(&self, fit: &mut Fit, shown: Shown, history: &Conversation) {
+    fn take(&self, fit: &mut Fit, shown: Shown, history: Conversation) {
+        let exchange = &mut fit.record.exchange;
         let outcome = shown.receipt.as_ref().map(|receipt| receipt.outcome);
-        fit.action = match (&outcome, &shown.view) {
+        exchange.action = match (&outcome, &shown.view) {
             (Some(Outcome::Compacted), _) => Action::Compacted,
             (_, Some(_)) => Action::Shown,
             _ => Action::Passed,
         };
-        fit.why = match outcome {
+        exchange.why = match outcome {
             Some(Outcome::Unchanged(why) | Outcome::Repaired(why)) => serde_json::to_value(why)
                 .ok()
                 .and_then(|why| why.as_str().map(str::to_owned)),
+            None if shown.conversation.tokens() >= self.window.at() => {
+                Some("tried-recently".to_owned())
+            }
             _ => None,
         };
-        if fit.action == Action::Compacted
+        if exchange.action == Action::Compacted
             && let (Some(view), Some(stored)) = (&shown.view, &self.stored)
             && let Err(error) = stored.write(view)
         {
             tracing::warn!("a view is lost when the proxy ends: {error}");
         }
-        if fit.action != Action::Passed {
+        if exchange.action != Action::Passed {
             let document = shown.conversation.document();
-            fit.messages[1] = shown.conversation.message_count();
-            fit.tokens[1] = shown.conversation.tokens();
+            exchange.messages[1] = shown.conversation.message_count();
+            exchange.tokens[1] = shown.conversation.tokens();
+            exchange.bytes[1] = document.len();
             fit.body = Some(Bytes::copy_from_slice(document.as_bytes()));
         }
-        fit.shown_by = shown.view.map(|view| (view, Box::new(history.clone())));
-        fit.receipt = shown.receipt.map(Box::new);
+        exchange.receipt = shown
+            .receipt
+            .and_then(|receipt| serde_json::to_value(receipt).ok());
+        fit.shown_by = shown.view.map(|view| (view, Box::new(history)));
     }
 
     /// Forgets the view by which a request was shown, since the provider refused it.
-    pub(crate) fn forget(&self, upstream: &str, headers: &HeaderMap, fit: &Fit) {
+    pub(crate) fn forget(&self, headers: &HeaderMap, fit: &Fit) {
         if let Some((view, history)) = &fit.shown_by {
+            let upstream = &fit.record.exchange.upstream;
             self.views_of(upstream, headers).forget(view, history);
             if let Some(stored) = &self.stored {
                 stored.remove(view);
@@ -237,31 +237,4 @@ fn owner(upstream: &str, headers: &HeaderMap) -> Owner {
         }
     }
     hash.finalize().into()
-}
-
-/// Returns the model that a request names: in its body, or in its path.
-pub(crate) fn model(path: &str, body: &[u8]) -> String {
-    #[derive(serde::Deserialize)]
-    struct Named {
-        model: Option<String>,
-    }
-    let in_path = path
-        .rsplit('/')
-        .next()
-        .and_then(|last| last.split_once(':'));
-    let model = match in_path {
-        Some((model, _)) => Some(model.to_owned()),
-        None => serde_json::from_slice::<Named>(body)
-            .ok()
-            .and_then(|named| named.model),
-    };
-    model.unwrap_or_default().chars().take(128).collect()
-}
-
-/// Says in a header what was done with a request.
-pub(crate) fn said(action: Action, why: Option<&str>, is_shadow: bool) -> header::HeaderValue {
-    let name = if is_shadow { "shadow; would=" } else { "" };
-    let why = why.map(|why| format!("; why={why}")).unwrap_or_default();
-    let text = format!("{name}{}{why}", action.name());
-    header::HeaderValue::from_str(&text).unwrap_or(header::HeaderValue::from_static("passed"))
 }

@@ -74,8 +74,8 @@ impl ProxyBuilder {
         self
     }
 
-    /// Sets the folder in which views outlive the proxy, so that sessions go on as they were shown. With a token nothing
-    /// is stored. Default: none.
+    /// Sets the folder in which views outlive the proxy, so that sessions go on as they were shown. With a token, and
+    /// in the shadow, nothing is stored. Default: none.
     #[must_use]
     pub fn views(mut self, folder: impl Into<PathBuf>) -> Self {
         self.views = Some(folder.into());
@@ -105,7 +105,8 @@ impl ProxyBuilder {
         let listener = Listener::bind(address, self.token.as_ref())?;
         let upstreams = Connected::all(&self.upstreams)?;
         let is_shared = self.token.is_some();
-        let folder = self.views.as_deref().filter(|_| !is_shared);
+        let folder = self.views.as_deref();
+        let folder = folder.filter(|_| !is_shared && !self.is_shadow);
         let stored = folder.map(Stored::open).transpose()?;
         let limits = self.limits;
         Ok(Proxy {
@@ -159,11 +160,12 @@ impl Proxy {
         }
     }
 
-    /// Returns the limits of a proxy: those of a server, with time for answers that stream for hours and clients that
-    /// sleep.
+    /// Returns the limits of a proxy: those of a server, with time for answers that stream for hours, clients that sleep,
+    /// and connections that wait for the next request.
     #[must_use]
     pub fn limits() -> ServerLimits {
         ServerLimits {
+            head_time: Duration::from_secs(2 * 60),
             write_stall: Duration::from_secs(5 * 60),
             write_time: Duration::from_secs(24 * 60 * 60),
             ..ServerLimits::default()

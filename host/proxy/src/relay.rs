@@ -13,8 +13,10 @@ use crate::answers::{self, Answer};
 use crate::body::{Passing, Room, Taken, Unread};
 use crate::encoding::decoded;
 use crate::errors;
-use crate::fit::{self, Fit, Fitter};
+use crate::fit::{Fit, Fitter};
 use crate::headers;
+use crate::local;
+use crate::record::Record;
 use crate::route;
 use crate::session::{self, Action, Exchange, Observer};
 use crate::upstream::{self, Connected};
@@ -41,16 +43,42 @@ struct Asked<'a> {
     format: Format,
     /// The body as it came.
     came: Bytes,
-    /// The model that it names, once that is known.
-    model: String,
+}
+
+impl Asked<'_> {
+    /// Begins what is recorded of it. `again`: it is sent in place of what the provider refused.
+    fn record(&self, app: &App, again: bool) -> Record {
+        let bytes = self.came.len();
+        let exchange = Exchange {
+            time: session::now(),
+            session: String::new(),
+            run: None,
+            program: session::program(&self.headers),
+            upstream: self.upstream.name.clone(),
+            format: self.format,
+            model: session::model(self.path),
+            action: Action::Passed,
+            why: None,
+            shadow: app.is_shadow,
+            again,
+            messages: [0; 2],
+            tokens: [0; 2],
+            bytes: [bytes; 2],
+            added_us: 0,
+            status: 0,
+            usage: None,
+            receipt: None,
+        };
+        Record::new(exchange, app.observer.clone())
+    }
 }
 
 /// Passes a request on, and its answer back.
 pub(crate) async fn relay(app: Arc<App>, request: Request<Body>) -> Response<Body> {
     let (mut parts, body) = request.into_parts();
     let format = route::conversation(&parts.method, parts.uri.path());
-    if let Some(refused) = refused(&app, &parts, format) {
-        return refused;
+    if let Some(response) = turned_away(&app, &parts, format) {
+        return response;
     }
     let path_and_query = path_and_query(&parts.uri);
     let Some((upstream, path)) = upstream::choose(&app.upstreams, &path_and_query, &parts.headers)
@@ -79,7 +107,7 @@ pub(crate) async fn relay(app: Arc<App>, request: Request<Body>) -> Response<Bod
         Ok(Taken::Part(body)) => {
             let body = reqwest::Body::wrap(body);
             let mut response = pass(upstream, url, parts, body, Some(format)).await;
-            let done = fit::said(Action::Passed, Some("too-large"), false);
+            let done = HeaderValue::from_static("passed; why=too-large");
             response.headers_mut().insert(headers::DONE, done);
             response
         }
@@ -95,7 +123,6 @@ pub(crate) async fn relay(app: Arc<App>, request: Request<Body>) -> Response<Bod
                 path: path.split('?').next().unwrap_or_default(),
                 format,
                 came,
-                model: String::new(),
             };
             converse(&app, asked).await
         }
@@ -113,13 +140,16 @@ pub(crate) async fn relay(app: Arc<App>, request: Request<Body>) -> Response<Bod
 }
 
 /// Returns an answer to what is not passed on at all.
-fn refused(app: &App, parts: &Parts, format: Option<Format>) -> Option<Response<Body>> {
+fn turned_away(app: &App, parts: &Parts, format: Option<Format>) -> Option<Response<Body>> {
     if let Some(token) = &app.token {
         let shown = parts.headers.get(headers::TOKEN);
         if !shown.is_some_and(|shown| token.is(shown.as_bytes())) {
             let message = "send the token of this proxy in the header `x-baler-token`; the key of the provider stays in its own header";
             return Some(errors::respond(format, StatusCode::UNAUTHORIZED, message));
         }
+    } else if !local::is_local(&parts.uri, &parts.headers) {
+        let message = "without a token only programs of this machine are served, at 127.0.0.1 or localhost: the headers `Host` and `Origin` name another place. For others, start it with a token";
+        return Some(errors::respond(format, StatusCode::FORBIDDEN, message));
     }
     if parts.method == Method::CONNECT {
         let message = "this is no proxy for other hosts: use its address as the base URL";
@@ -129,7 +159,7 @@ fn refused(app: &App, parts: &Parts, format: Option<Format>) -> Option<Response<
             message,
         ));
     }
-    if route::is_upgrade(&parts.headers) {
+    if route::is_websocket(&parts.headers) {
         // Codex then goes on over HTTPS at once.
         let message = "WebSockets do not pass; send the request over HTTP";
         let mut response = errors::respond(format, StatusCode::UPGRADE_REQUIRED, message);
@@ -173,69 +203,71 @@ fn for_client(mut response: Response<Body>) -> Response<Body> {
 
 /// Passes on a request that holds a conversation, within the window.
 async fn converse(app: &Arc<App>, mut asked: Asked<'_>) -> Response<Body> {
-    let Some(body) = decoded(&asked.headers, asked.came.clone(), app.most_bytes) else {
-        let fit = Fit::passed(Some("content-encoding"));
+    let decoded = decoded(
+        &asked.headers,
+        asked.came.clone(),
+        app.most_bytes,
+        &app.room,
+    );
+    let Some((body, _room)) = decoded.await else {
+        let record = asked.record(app, false).because("content-encoding");
         return match send(&asked, None).await {
-            Ok(answer) => finish(app, &asked, fit, answer, false),
-            Err(error) => errors::unreachable(Some(asked.format), &asked.upstream.name, &error),
+            Ok(answer) => finish(&asked, record, answer),
+            Err(error) => unreachable(record, &error),
         };
     };
     // What comes back is read as it passes.
     let plain = HeaderValue::from_static("identity");
     asked.headers.insert(header::ACCEPT_ENCODING, plain);
-    let name = &asked.upstream.name;
-    let fit = app
-        .fitter
-        .fit(name, &asked.headers, asked.format, body.clone(), false)
-        .await;
-    let sent = fit.body.clone().filter(|_| !app.is_shadow);
-    // Is found while the upstream works.
-    let model = {
-        let (path, body) = (asked.path.to_owned(), body.clone());
-        tokio::task::spawn_blocking(move || fit::model(&path, &body))
-    };
+    let mut fit = fit(app, &asked, body.clone(), false).await;
+    let sent = fit.body.take().filter(|_| !app.is_shadow);
     let answer = match send(&asked, sent.clone()).await {
         Ok(answer) => answer,
-        Err(error) => {
-            let response = errors::unreachable(Some(asked.format), name, &error);
-            if let Some(observer) = &app.observer {
-                let fit = fit.because("unreachable");
-                observer(exchange(app, &asked, fit, response.status(), false));
-            }
-            return response;
-        }
+        Err(error) => return unreachable(fit.record.because("unreachable"), &error),
     };
     if answer.is_too_long && !app.is_shadow {
-        let less = app
-            .fitter
-            .fit(name, &asked.headers, asked.format, body.clone(), true)
-            .await;
+        let mut less = self::fit(app, &asked, body.clone(), true).await;
         let before = sent.as_ref().map_or(body.len(), Bytes::len);
-        if let Some(smaller) = less.body.clone().filter(|smaller| smaller.len() < before)
+        if let Some(smaller) = less.body.take().filter(|smaller| smaller.len() < before)
             && let Ok(again) = send(&asked, Some(smaller)).await
         {
-            asked.model = model.await.unwrap_or_default();
-            return finish(app, &asked, less, again, true);
+            refused(fit, &answer, "too-long");
+            return finish(&asked, less.record, again);
         }
-    }
-    asked.model = model.await.unwrap_or_default();
-    let is_refused = answer.response.status() == StatusCode::BAD_REQUEST;
-    if sent.is_some() && is_refused && !answer.is_too_long {
+        less.record.forget();
+    } else if sent.is_some() && answer.response.status() == StatusCode::BAD_REQUEST {
         // Nothing that baler made of a request may end a session that would have gone on without it.
         if let Ok(whole) = send(&asked, None).await
             && whole.response.status().is_success()
         {
-            app.fitter.forget(name, &asked.headers, &fit);
-            return finish(
-                app,
-                &asked,
-                Fit::passed(Some("refused-by-provider")),
-                whole,
-                true,
-            );
+            app.fitter.forget(&asked.headers, &fit);
+            let record = fit.record.as_it_came(asked.record(app, true));
+            refused(fit, &answer, "refused-by-provider");
+            return finish(&asked, record, whole);
         }
     }
-    finish(app, &asked, fit, answer, false)
+    finish(&asked, fit.record, answer)
+}
+
+/// Fits a request into the window. `less`: the provider refused what went on before as too long.
+async fn fit(app: &Arc<App>, asked: &Asked<'_>, body: Bytes, less: bool) -> Fit {
+    let record = asked.record(app, less);
+    let fit = app.fitter.fit(record, &asked.headers, body, less).await;
+    fit.unwrap_or_else(|| Fit::passed(asked.record(app, less).because("failed")))
+}
+
+/// Ends the record of what the provider refused.
+fn refused(mut fit: Fit, answer: &Answer, why: &str) {
+    fit.record.exchange.status = answer.response.status().as_u16();
+    drop(fit.record.because(why));
+}
+
+/// Writes why a request was not answered.
+fn unreachable(mut record: Record, error: &reqwest::Error) -> Response<Body> {
+    let (format, upstream) = (record.exchange.format, &record.exchange.upstream);
+    let response = errors::unreachable(Some(format), upstream, error);
+    record.exchange.status = response.status().as_u16();
+    response
 }
 
 /// Sends a request with another body, or the one that came.
@@ -251,72 +283,13 @@ async fn send(asked: &Asked<'_>, body: Option<Bytes>) -> Result<Answer, reqwest:
 }
 
 /// Passes an answer back, and tells of the exchange once it has ended.
-fn finish(app: &App, asked: &Asked<'_>, fit: Fit, answer: Answer, again: bool) -> Response<Body> {
-    let done = fit::said(fit.action, fit.why.as_deref(), app.is_shadow);
-    let mut response = match &app.observer {
-        Some(observer) => {
-            let exchange = exchange(app, asked, fit, answer.response.status(), again);
-            let reader = UsageReader::new(asked.format, answer.response.headers());
-            let mut record = Record {
-                exchange: Some(exchange),
-                reader: Some(reader),
-                observer: Arc::clone(observer),
-            };
-            answers::tapped(answer.response, move |piece| record.see(piece))
-        }
-        None => answers::tapped(answer.response, |_| ()),
-    };
-    response = for_client(response);
+fn finish(asked: &Asked<'_>, mut record: Record, answer: Answer) -> Response<Body> {
+    let done = session::said(&record.exchange);
+    record.exchange.status = answer.response.status().as_u16();
+    record.reader = Some(UsageReader::new(asked.format, answer.response.headers()));
+    let mut response = for_client(answers::tapped(answer.response, move |piece| {
+        record.see(piece)
+    }));
     response.headers_mut().insert(headers::DONE, done);
     response
-}
-
-fn exchange(app: &App, asked: &Asked<'_>, fit: Fit, status: StatusCode, again: bool) -> Exchange {
-    let came = asked.came.len();
-    Exchange {
-        time: session::now(),
-        session: fit.session,
-        run: None,
-        program: session::program(&asked.headers),
-        upstream: asked.upstream.name.clone(),
-        format: asked.format,
-        model: asked.model.clone(),
-        action: fit.action,
-        why: fit.why,
-        shadow: app.is_shadow,
-        again,
-        messages: fit.messages,
-        tokens: fit.tokens,
-        bytes: [came, fit.body.map_or(came, |body| body.len())],
-        added_us: fit.added_us,
-        status: status.as_u16(),
-        usage: None,
-        receipt: fit
-            .receipt
-            .and_then(|receipt| serde_json::to_value(receipt).ok()),
-    }
-}
-
-/// Tells of an exchange when its answer has ended, or nobody reads it any more.
-struct Record {
-    exchange: Option<Exchange>,
-    reader: Option<UsageReader>,
-    observer: Observer,
-}
-
-impl Record {
-    fn see(&mut self, piece: &Bytes) {
-        if let Some(reader) = &mut self.reader {
-            reader.see(piece);
-        }
-    }
-}
-
-impl Drop for Record {
-    fn drop(&mut self) {
-        if let (Some(mut exchange), Some(reader)) = (self.exchange.take(), self.reader.take()) {
-            exchange.usage = reader.end();
-            (self.observer)(exchange);
-        }
-    }
 }

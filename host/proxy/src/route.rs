@@ -24,9 +24,11 @@ pub(crate) fn conversation(method: &Method, path: &str) -> Option<Format> {
     found.map(|(_, format)| *format)
 }
 
-/// Decides whether a request wants another protocol, such as a WebSocket.
-pub(crate) fn is_upgrade(headers: &HeaderMap) -> bool {
-    headers.contains_key(header::UPGRADE)
+/// Decides whether a request wants a WebSocket. Other protocols are only offered, and HTTP/1.1 is a good answer to that.
+pub(crate) fn is_websocket(headers: &HeaderMap) -> bool {
+    let upgrades = headers.get_all(header::UPGRADE).iter();
+    let mut names = upgrades.filter_map(|value| value.to_str().ok());
+    names.any(|names| names.to_ascii_lowercase().contains("websocket"))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use baler_host::{Conversation, Format};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -68,7 +68,7 @@ pub struct Exchange {
     pub bytes: [usize; 2],
     /// Microseconds that baler took before the request went on.
     pub added_us: u64,
-    /// Status of the answer.
+    /// Status of the answer; 0 if there was none, since the client left before.
     pub status: u16,
     /// What the answer says that the request used.
     pub usage: Option<Usage>,
@@ -103,24 +103,48 @@ const SESSION_HEADERS: [HeaderName; 5] = [
     HeaderName::from_static("x-session-id"),
 ];
 
-/// Returns a name for the session of a request: that of its program, else a hash of its beginning, up to the first message
-/// of the user. It is only shown, and decides nothing: programs may name what they like.
-pub(crate) fn name(headers: &HeaderMap, history: &Conversation) -> String {
+/// Returns the name that a program gives to its session. It is only shown, and decides nothing: programs may name what they
+/// like.
+pub(crate) fn named(headers: &HeaderMap) -> Option<String> {
     let named = SESSION_HEADERS
         .iter()
         .find_map(|name| headers.get(name)?.to_str().ok());
-    if let Some(named) = named {
-        let is_fit = |letter: &char| letter.is_ascii_alphanumeric() || "-_".contains(*letter);
-        let name: String = named.chars().filter(is_fit).take(64).collect();
-        if !name.is_empty() {
-            return name;
-        }
-    }
+    let is_fit = |letter: &char| letter.is_ascii_alphanumeric() || "-_".contains(*letter);
+    let name: String = named?.chars().filter(is_fit).take(64).collect();
+    (!name.is_empty()).then_some(name)
+}
+
+/// Returns a name for a session whose program gives it none: a hash of its beginning, up to the first message of the user.
+pub(crate) fn beginning(history: &Conversation) -> String {
     let mut messages = history.all_messages().iter();
     let first = messages.position(|message| message.role == baler_host::conversation::Role::User);
     history
         .prefix(first.map_or(0, |index| index + 1))
         .to_string()
+}
+
+/// Returns the model that a path names; empty if it names none.
+pub(crate) fn model(path: &str) -> String {
+    let last = path.rsplit('/').next().unwrap_or_default();
+    short(last.split_once(':').map_or("", |(model, _)| model))
+}
+
+/// Shortens a name that is recorded.
+pub(crate) fn short(name: &str) -> String {
+    name.chars().take(128).collect()
+}
+
+/// Says in a header what was done with a request.
+pub(crate) fn said(exchange: &Exchange) -> HeaderValue {
+    let shadow = if exchange.shadow {
+        "shadow; would="
+    } else {
+        ""
+    };
+    let why = exchange.why.as_deref();
+    let why = why.map(|why| format!("; why={why}")).unwrap_or_default();
+    let text = format!("{shadow}{}{why}", exchange.action.name());
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("passed"))
 }
 
 /// Returns the program's name and version from its `User-Agent`.

@@ -26,17 +26,17 @@ pub struct Sessions(PathBuf);
 /// What the exchanges of a session amount to.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Total {
-    /// Number of requests.
+    /// Number of requests of the program.
     pub requests: usize,
     /// Number of compactions.
     pub compactions: usize,
     /// Number of requests that went on as an earlier compaction shows them.
     pub shown: usize,
-    /// Number of requests that were not answered, or with an error.
+    /// Number of these that were not answered, or with an error.
     pub failed: usize,
     /// Number of requests that a proxy only observed.
     pub shadows: usize,
-    /// Tokens of all requests as they came, as baler counts them.
+    /// Tokens of all requests as they came, as baler counts them, without those that were refused.
     pub tokens_came: u64,
     /// Tokens of all requests as they went on; of a proxy that only observes, as they would have.
     pub tokens_sent: u64,
@@ -48,13 +48,20 @@ impl Total {
     /// Adds an exchange.
     pub fn add(&mut self, exchange: &Exchange) {
         let [came, sent] = exchange.tokens.map(u64::from);
-        self.requests += 1;
+        // What is sent again, smaller or as it came, stands in place of what its provider refused.
+        if exchange.again {
+            self.failed = self.failed.saturating_sub(1);
+        } else {
+            self.requests += 1;
+        }
         self.compactions += usize::from(exchange.action == Action::Compacted);
         self.shown += usize::from(exchange.action == Action::Shown);
-        self.failed += usize::from(exchange.status >= 400);
+        self.failed += usize::from(exchange.status >= 400 || exchange.status == 0);
         self.shadows += usize::from(exchange.shadow);
-        self.tokens_came += came;
-        self.tokens_sent += sent;
+        if exchange.status < 400 {
+            self.tokens_came += came;
+            self.tokens_sent += sent;
+        }
         self.usage += exchange.usage.unwrap_or_default();
     }
 }

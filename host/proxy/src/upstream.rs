@@ -70,7 +70,7 @@ impl Upstream {
 }
 
 /// First segments of paths that have another meaning.
-const RESERVED: [&str; 4] = ["baler", "v1", "v1beta", "v1alpha"];
+const RESERVED: [&str; 7] = ["baler", "v1", "v1beta", "v1alpha", "ui", "mcp", "metrics"];
 
 impl FromStr for Upstream {
     type Err = UpstreamError;
@@ -144,7 +144,8 @@ impl Connected {
             let http = http
                 .pool_max_idle_per_host(usize::MAX)
                 .pool_idle_timeout(IDLE)
-                .read_timeout(READ);
+                .read_timeout(READ)
+                .http1_max_headers(MOST_HEADERS);
             Ok(Self {
                 name: upstream.name.clone(),
                 http: http
@@ -158,6 +159,15 @@ impl Connected {
 
     /// Returns the URL of a path with its query; `None` if the path leads out of the upstream's own.
     pub(crate) fn url(&self, path_and_query: &str) -> Option<reqwest::Url> {
+        // Some servers read these as they read `..`.
+        let path = path_and_query.split('?').next()?.to_ascii_lowercase();
+        let path = path
+            .replace("%2e", ".")
+            .replace("%2f", "/")
+            .replace("%5c", "/");
+        if path.split(['/', '\\']).any(|segment| segment == "..") {
+            return None;
+        }
         let url = reqwest::Url::parse(&format!("{}{path_and_query}", self.base)).ok()?;
         let base = reqwest::Url::parse(&self.base).ok()?;
         let is_below = url.origin() == base.origin()
@@ -168,6 +178,9 @@ impl Connected {
         is_below.then_some(url)
     }
 }
+
+/// The most headers of an answer.
+const MOST_HEADERS: usize = 1_000;
 
 /// How long an unused connection stays open.
 const IDLE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -267,13 +280,19 @@ mod tests {
 
     #[test]
     fn no_path_leads_out_of_an_upstream() {
-        for path in ["/groq/../admin", "/groq/%2e%2e/admin", "/groq//../../x"] {
+        for path in [
+            "/groq/../admin",
+            "/groq/%2e%2e/admin",
+            "/groq//../../x",
+            "/groq/..%2Fadmin",
+            "/groq/.%2e%5cadmin",
+            "/groq/v1\\..\\..\\admin",
+        ] {
             let (_, url) = chosen(path, "x").expect("an upstream");
-            assert!(
-                url.is_empty() || url.starts_with("http://localhost:9/openai/"),
-                "{path}: {url}"
-            );
+            assert_eq!(url, "", "{path}");
         }
+        let (_, url) = chosen("/groq/v1/files/a..b?at=../x", "x").expect("an upstream");
+        assert_eq!(url, "http://localhost:9/openai/v1/files/a..b?at=../x");
         let (_, url) = chosen("/groq@evil.example/x", "x").unwrap_or_default();
         assert_eq!(url, "");
     }

@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::Conversation;
+use crate::Role;
 use crate::formats::plain;
 
 /// A hash of the first messages of a conversation, without what clients change from request to request: marks for the cache,
-/// and a text that is sometimes a list of one block. Model, tools and system text are not in it.
+/// and a text that is sometimes a list of one block. Model, tools and system text are not in it; nor is what messages of the
+/// system and the developer before all others say, in which programs put the time and the state of a folder.
 ///
 /// As text it is 32 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -40,10 +42,13 @@ impl Conversation {
         let mut last = Prefix::of(0, self.format().name().as_bytes());
         let mut all = Vec::with_capacity(messages + 1);
         all.push(last);
+        let mut is_leading = true;
         all.extend(self.all_messages().iter().take(messages).map(|message| {
+            is_leading &= matches!(message.role, Role::System | Role::Developer);
             let raw = self.raw(message);
-            let plain = plain(raw).map_or_else(|| raw.to_owned(), |plain| plain.to_string());
-            last = Prefix::of(last.0, plain.as_bytes());
+            let plain = || plain(raw).map_or_else(|| raw.to_owned(), |plain| plain.to_string());
+            let said = if is_leading { String::new() } else { plain() };
+            last = Prefix::of(last.0, said.as_bytes());
             last
         }));
         all

@@ -39,10 +39,11 @@ impl BodyReader<'_> {
         let format = self.format.unwrap_or_else(|| Format::detect(&body));
         let wire = format.wire();
         body.deadline = self.deadline.cloned();
-        let envelope = wire.envelope(&body);
+        let mut envelope = wire.envelope(&body);
         let frame = Frame::new(Arc::clone(&document), &body);
         let messages = wire.messages(&mut body)?;
-        let tokenizer = (self.tokenizer)(&body.model());
+        envelope.model = body.model().into_owned();
+        let tokenizer = (self.tokenizer)(&envelope.model);
         let bytes = document.len();
         drop(body);
         let mut inner = Inner {

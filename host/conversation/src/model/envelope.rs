@@ -27,6 +27,8 @@ impl ToolDefinition {
 /// The members of a request other than its messages.
 #[derive(Debug, Clone, Default)]
 pub struct Envelope {
+    /// The model that the request names; empty where it names none.
+    pub model: String,
     /// Texts of the system prompt outside of the messages.
     pub texts: Vec<Place>,
     /// The definitions of the tools.

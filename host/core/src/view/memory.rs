@@ -11,8 +11,9 @@ use super::View;
 /// Views that are remembered. One that was forgotten is computed anew.
 const VIEWS: usize = 256;
 
-/// Messages that must arrive after a compaction that made nothing smaller before the next one is tried.
-const RETRY_AFTER: usize = 4;
+/// Messages that must arrive after a compaction that made nothing smaller before the next one is tried. Each time that it
+/// was in vain again, twice as many, up to the second.
+const RETRY_AFTER: [usize; 2] = [4, 32];
 
 /// The views of the newest histories, found by what these begin with. So branches and sub-agents have views of their own,
 /// whatever their programs call them, and a history that was rewound gets the view that it had. Safe to use from many
@@ -26,8 +27,8 @@ pub struct Views(Mutex<Memory>);
 struct Memory {
     /// By the hash of what a view covers.
     views: Recent<Arc<View>>,
-    /// By the hash of a whole history of which nothing could be made smaller.
-    futile: Recent<()>,
+    /// By the hash of a whole history of which nothing could be made smaller: the messages until the next try.
+    futile: Recent<usize>,
 }
 
 /// Values by hashes, without the ones that were not used for the longest time.
@@ -66,6 +67,15 @@ impl<T: Clone> Recent<T> {
     }
 }
 
+impl Memory {
+    /// Returns the messages since it was in vain the last time, and those until the next try.
+    fn futile_of(&mut self, prefixes: &[Prefix]) -> Option<(usize, usize)> {
+        let newest_first = prefixes.iter().rev().enumerate();
+        let mut last = newest_first.take(RETRY_AFTER[1] * 2);
+        last.find_map(|(since, prefix)| Some((since, self.futile.get(prefix)?)))
+    }
+}
+
 impl Views {
     /// Remembers a view, for example one that was stored.
     pub fn remember(&self, view: View) -> Arc<View> {
@@ -78,7 +88,7 @@ impl Views {
     /// later.
     pub fn forget(&self, view: &View, history: &Conversation) {
         self.with(|memory| memory.views.values.remove(&view.prefix));
-        self.note_futile(&[history.prefix(history.message_count())]);
+        self.note_futile(&history.prefixes());
     }
 
     /// Decides whether no view is remembered.
@@ -97,16 +107,23 @@ impl Views {
 
     /// Remembers that nothing of a history could be made smaller.
     pub(super) fn note_futile(&self, prefixes: &[Prefix]) {
-        if let Some(whole) = prefixes.last() {
-            self.with(|memory| memory.futile.insert(*whole, ()));
-        }
+        let Some(whole) = prefixes.last() else {
+            return;
+        };
+        let [first, most] = RETRY_AFTER;
+        self.with(|memory| {
+            let wait = memory
+                .futile_of(prefixes)
+                .map_or(first, |(_, wait)| wait * 2);
+            memory.futile.insert(*whole, wait.min(most));
+        });
     }
 
     /// Whether that was so a few messages ago.
     pub(super) fn is_futile(&self, prefixes: &[Prefix]) -> bool {
         self.with(|memory| {
-            let mut last = prefixes.iter().rev().take(RETRY_AFTER);
-            last.any(|prefix| memory.futile.get(prefix).is_some())
+            let last = memory.futile_of(prefixes);
+            last.is_some_and(|(since, wait)| since < wait)
         })
     }
 

@@ -145,6 +145,41 @@ async fn what_the_provider_refused_becomes_smaller_each_time() {
     }
 }
 
+#[tokio::test]
+async fn what_programs_write_anew_into_their_instructions_changes_no_view() {
+    let (whole, mut messages) = session(Kind::OpenAiChat, 11);
+    let window = window(whole.tokens() / 2, whole.tokens() / 4);
+    let views = Views::default();
+    messages.insert(
+        0,
+        r#"{"role": "system", "content": "今は七時。"}"#.to_owned(),
+    );
+    let before = show(&window, &begin(&whole, &messages), &views).await;
+    assert!(before.receipt.is_some());
+    messages[0] = r#"{"role": "system", "content": "今は八時。"}"#.to_owned();
+    let after = show(&window, &begin(&whole, &messages), &views).await;
+    assert!(after.receipt.is_none());
+    assert_eq!(after.view, before.view);
+    let expected = before.conversation.document().replace("七時", "八時");
+    assert_eq!(after.conversation.document(), expected);
+}
+
+#[tokio::test]
+async fn what_was_in_vain_is_tried_again_after_more_messages_each_time() {
+    let (whole, messages) = session(Kind::OpenAiChat, 11);
+    let views = Views::default();
+    let mut tried = Vec::new();
+    for count in 1..=messages.len() {
+        let prefixes = begin(&whole, &messages[..count]).prefixes();
+        if !views.is_futile(&prefixes) {
+            views.note_futile(&prefixes);
+            tried.push(count);
+        }
+    }
+    let waits: Vec<_> = tried.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(waits[..5], [4, 8, 16, 32, 32]);
+}
+
 /// Whatever a program does with its history: it goes on, takes messages back, edits one, and returns to what it had.
 #[tokio::test]
 async fn whatever_becomes_of_a_history_what_is_shown_is_valid_and_stays_the_same() {

@@ -161,7 +161,7 @@ async fn pieces_of_an_answer_pass_when_they_arrive() {
             .take()
             .expect("one request");
         let pieces = Pieces(std::future::poll_fn(move |context| {
-            receive.poll_recv(context)
+            receive.poll_recv(context).map(|piece| piece.map(Ok))
         }));
         let mut response = Response::new(Body::new(http_body_util::StreamBody::new(pieces)));
         let events = HeaderValue::from_static("text/event-stream");
@@ -195,9 +195,10 @@ struct Pieces<F>(std::future::PollFn<F>);
 
 impl<F> futures_core::Stream for Pieces<F>
 where
-    F: FnMut(&mut std::task::Context<'_>) -> std::task::Poll<Option<Bytes>> + Unpin,
+    F: FnMut(&mut std::task::Context<'_>) -> std::task::Poll<Option<std::io::Result<Bytes>>>
+        + Unpin,
 {
-    type Item = Result<http_body::Frame<Bytes>, std::convert::Infallible>;
+    type Item = std::io::Result<http_body::Frame<Bytes>>;
 
     fn poll_next(
         mut self: std::pin::Pin<&mut Self>,
@@ -205,7 +206,7 @@ where
     ) -> std::task::Poll<Option<Self::Item>> {
         std::pin::Pin::new(&mut self.0)
             .poll(context)
-            .map(|piece| piece.map(|data| Ok(http_body::Frame::data(data))))
+            .map(|piece| piece.map(|piece| piece.map(http_body::Frame::data)))
     }
 }
 
@@ -262,6 +263,77 @@ async fn requests_that_have_no_way_are_refused_in_the_form_of_their_provider() {
         .header("connection", "upgrade");
     let upgrade = upgrade.send().await.expect("an answer");
     assert_eq!(upgrade.status(), StatusCode::UPGRADE_REQUIRED);
+}
+
+#[tokio::test]
+async fn another_protocol_that_is_only_offered_does_not_keep_a_request_from_passing() {
+    let upstream = upstream(ok);
+    let (url, _) = start(builder(upstream.address, 100_000, 50_000));
+    let request = client()
+        .post(format!("{url}/v1/chat/completions"))
+        .header("upgrade", "h2c")
+        .header("connection", "upgrade, http2-settings")
+        .header("http2-settings", "AAMAAABkAAQAoAAAAAIAAAAA");
+    let answer = request.body(chat(1, "Aino")).send().await;
+    assert_eq!(answer.expect("an answer").status(), StatusCode::OK);
+    let headers = upstream.last().headers;
+    assert!(!headers.contains_key("upgrade") && !headers.contains_key("http2-settings"));
+}
+
+#[tokio::test]
+async fn pages_of_the_web_get_no_answer() {
+    let upstream = upstream(ok);
+    let (url, _) = start(builder(upstream.address, 100_000, 50_000));
+    for (name, value) in [("host", "evil.example"), ("origin", "https://evil.example")] {
+        let request = client()
+            .post(format!("{url}/v1/messages"))
+            .header(name, value)
+            .header("anthropic-version", "2023-06-01");
+        let answer = request.body("{}").send().await.expect("an answer");
+        assert_eq!(answer.status(), StatusCode::FORBIDDEN, "{name}");
+        let body: Value =
+            serde_json::from_str(&answer.text().await.expect("a body")).expect("JSON");
+        assert_eq!(body["error"]["type"], "permission_error");
+    }
+    assert_eq!(upstream.count(), 0);
+}
+
+/// A stream of events that says a few words, and then nothing, or breaks off.
+fn begun(words: &'static str, breaks_off: bool) -> Response<Body> {
+    let mut words = Some(Bytes::from_static(words.as_bytes()));
+    let mut wait = Box::pin(tokio::time::sleep(Duration::from_millis(200)));
+    let broken = || Some(Err(std::io::ErrorKind::Other.into()));
+    let pieces = std::future::poll_fn(move |context| match words.take() {
+        Some(words) => std::task::Poll::Ready(Some(Ok(words))),
+        None if breaks_off => wait.as_mut().poll(context).map(|()| broken()),
+        None => std::task::Poll::Pending,
+    });
+    let mut response = Response::new(Body::new(http_body_util::StreamBody::new(Pieces(pieces))));
+    let kind = HeaderValue::from_static("text/event-stream");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_at_its_beginning_breaks_off_for_the_client() {
+    let upstream = upstream(|_, _| begun(": wait\n\n", true));
+    let (url, _) = start(builder(upstream.address, 100_000, 50_000));
+    let request = client().post(format!("{url}/v1/chat/completions"));
+    let whole = match request.body(chat(1, "Aino")).send().await {
+        Ok(answer) => answer.bytes().await,
+        Err(error) => Err(error),
+    };
+    assert!(whole.is_err(), "{whole:?}");
+}
+
+#[tokio::test]
+async fn a_client_learns_soon_that_an_answer_is_on_its_way() {
+    let upstream = upstream(|_, _| begun(": wait\n\n", false));
+    let (url, _) = start(builder(upstream.address, 100_000, 50_000));
+    let asked = tokio::time::timeout(Duration::from_secs(5), ask(&url, chat(1, "Aino")));
+    let mut answer = asked.await.expect("an answer in time");
+    let first = answer.chunk().await.expect("a body");
+    assert_eq!(first.as_deref(), Some(&b": wait\n\n"[..]));
 }
 
 #[tokio::test]
@@ -354,8 +426,7 @@ async fn a_body_that_stops_arriving_is_refused() {
     let mut stream = tokio::net::TcpStream::connect(address)
         .await
         .expect("a connection");
-    let head =
-        "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 900\r\n\r\n{\"mess";
+    let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 900\r\n\r\n{\"mess";
     stream.write_all(head.as_bytes()).await.expect("is written");
     let mut answer = vec![0; 64];
     let read = stream.read(&mut answer).await.expect("an answer");

@@ -1,11 +1,12 @@
 //! Sessions that grow beyond their window.
 
 use std::io::Write as _;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use baler_host::Format;
-use baler_proxy::{Action, Sessions, Total};
+use baler_proxy::{Action, Exchange, Sessions, Total};
 use baler_scripted::{Provider, Report, Script, Seen};
 use bytes::Bytes;
 use serde_json::Value;
@@ -212,7 +213,10 @@ async fn what_a_provider_refuses_of_baler_goes_on_as_it_came() {
     });
     let (_folder, views) = folder();
     let (url, exchanges) = start(builder(upstream.address, 2_000, 800).views(&views));
-    for (done, requests) in [("passed; why=refused-by-provider", 2), ("passed", 3)] {
+    for (done, requests) in [
+        ("passed; why=refused-by-provider", 2),
+        ("passed; why=tried-recently", 3),
+    ] {
         let body = chat(30, "Aino");
         let answer = ask(&url, body.clone()).await;
         assert_eq!(
@@ -231,13 +235,50 @@ async fn what_a_provider_refuses_of_baler_goes_on_as_it_came() {
         0,
         "the view is forgotten"
     );
-    assert!(
-        exchanges
-            .lock()
-            .expect("no panic")
-            .iter()
-            .all(|one| one.status == 200)
+    let told = exchanges.lock().expect("no panic").clone();
+    let of = |one: &Exchange| (one.status, one.again, one.action, one.receipt.is_some());
+    assert_eq!(
+        told.iter().map(of).collect::<Vec<_>>(),
+        [
+            (400, false, Action::Compacted, true),
+            (200, true, Action::Passed, false),
+            (200, false, Action::Passed, false),
+        ]
     );
+    assert!(told.iter().all(|one| one.session == told[0].session));
+    let total = total(&exchanges);
+    assert_eq!((total.requests, total.failed), (2, 0));
+    assert_eq!(total.tokens_came, total.tokens_sent);
+}
+
+#[tokio::test]
+async fn what_a_compaction_removed_is_on_record_though_the_client_left_while_it_worked() {
+    let upstream = upstream(ok);
+    let body = chat(400, "Aino");
+    let left = async |patience: Duration| {
+        let (url, exchanges) = start(builder(upstream.address, 2_000, 800));
+        let request = client()
+            .post(format!("{url}/v1/chat/completions"))
+            .body(body.clone())
+            .timeout(patience);
+        let has_left = request.send().await.is_err();
+        for _ in 0..100 {
+            if let Some(one) = exchanges.lock().expect("no panic").first().cloned() {
+                return has_left.then_some(one);
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        None
+    };
+    // A machine may be slow to send the body, or quick to compact it.
+    for patience in [20, 40, 80, 160, 320, 640] {
+        if let Some(one) = left(Duration::from_millis(patience)).await {
+            assert_eq!((one.status, one.action), (0, Action::Compacted));
+            assert!(one.receipt.is_some() && !one.session.is_empty());
+            return;
+        }
+    }
+    panic!("no client left within the time of a compaction");
 }
 
 #[tokio::test]
@@ -306,7 +347,9 @@ async fn a_compressed_request_is_compacted_too() {
 #[tokio::test]
 async fn in_the_shadow_everything_goes_on_as_it_came() {
     let upstream = upstream(ok);
-    let (url, exchanges) = start(builder(upstream.address, 2_000, 800).shadow(true));
+    let (_folder, views) = folder();
+    let shadow = builder(upstream.address, 2_000, 800).shadow(true);
+    let (url, exchanges) = start(shadow.views(&views));
     let body = chat(30, "Aino");
     let answer = ask(&url, body.clone()).await;
     assert_eq!(answer.headers()["x-baler"], "shadow; would=compacted");
@@ -315,6 +358,7 @@ async fn in_the_shadow_everything_goes_on_as_it_came() {
     let told = exchanges.lock().expect("no panic");
     let [came, sent] = told[0].tokens;
     assert!(sent < came / 2 && told[0].shadow);
+    assert!(!views.exists(), "another proxy would show the view");
 }
 
 #[tokio::test]
