@@ -1,7 +1,10 @@
 //! `baler run`, `baler proxy` and `baler sessions`.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::process::CommandExt as _;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use baler_host::Format;
 use baler_scripted::{Provider, Script, Seen};
@@ -187,8 +190,78 @@ fn the_exit_code_is_that_of_the_program() {
         "{}",
         lost.stderr
     );
+    let text = bench.file("text", "no program");
+    assert_eq!(ran(&[text.as_str()]).code, 126);
     let base = ran(&["/bin/sh", "-c", "echo $OPENAI_BASE_URL"]);
     assert!(base.stdout.starts_with("http://127.0.0.1:") && base.stdout.ends_with("/openai/v1\n"));
+}
+
+#[test]
+fn an_interrupt_that_only_baler_gets_is_the_programs() {
+    let bench = Bench::new();
+    let script = "trap 'exit 9' INT; echo ready; while :; do sleep 0.1; done";
+    let mut child = bench
+        .command()
+        .args(["run", "--", "/bin/sh", "-c", script])
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    assert_eq!(lines.next().expect("a line").expect("text"), "ready");
+    let pid = rustix::process::Pid::from_raw(child.id().cast_signed()).expect("a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(9));
+}
+
+/// The client that the test below leaves behind: it waits for an answer that does not come.
+#[test]
+#[ignore = "a client for the test below"]
+fn client() {
+    let url = std::env::var("ANTHROPIC_BASE_URL").expect("a base URL");
+    let (host, _) = url["http://".len()..].split_once('/').expect("a path");
+    let mut stream = TcpStream::connect(host).expect("a proxy");
+    write!(
+        stream,
+        "GET /anthropic/v1/models HTTP/1.1\r\nhost: {host}\r\n\r\n"
+    )
+    .expect("it reads");
+    let _ = stream.read(&mut [0]);
+}
+
+#[test]
+fn requests_that_a_program_leaves_open_do_not_hold_up_its_end() {
+    let bench = Bench::new();
+    // Connections are made, and never answered.
+    let silent = TcpListener::bind("127.0.0.1:0").expect("an address");
+    let address = silent.local_addr().expect("an address");
+    let script = "\"$0\" proxied::client --exact --ignored > /dev/null 2>&1 & sleep 2";
+    let began = Instant::now();
+    let output = bench
+        .command()
+        .env("ANTHROPIC_BASE_URL", format!("http://{address}"))
+        .args(["run", "--", "/bin/sh", "-c", script])
+        .arg(std::env::current_exe().expect("a path"))
+        .output();
+    Ran::of(output.expect("it runs")).ends(0);
+    assert!(began.elapsed() < Duration::from_secs(15));
+    silent.set_nonblocking(true).expect("a listener");
+    assert!(silent.accept().is_ok(), "a request went on");
+}
+
+#[test]
+fn a_base_url_that_cannot_be_used_is_said_once_and_left_alone() {
+    let bench = Bench::new();
+    let output = bench
+        .command()
+        .env("OPENAI_BASE_URL", "localhost:8000")
+        .args(["run", "--", "/bin/sh", "-c", "echo $OPENAI_BASE_URL"])
+        .output();
+    let ran = Ran::of(output.expect("it runs")).ends(0);
+    assert_eq!(ran.stdout, "localhost:8000\n");
+    let said = ran.stderr.matches("expected a base URL").count();
+    assert_eq!(said, 1, "{}", ran.stderr);
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Stdio;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -53,8 +54,8 @@ Examples:
   baler run --context-window 120000 -- codex exec \"fix the failing test\"
   baler run --strategy ./ours.wasm -- gemini
 
-The exit code is that of the program; 128 and the number of the signal that ended it; 127 if it was not found.
-Before it starts: 1 baler failed, 2 invalid usage";
+The exit code is that of the program; 128 and the number of the signal that ended it; 127 if it was not
+found, 126 if it cannot be executed. Before it starts: 1 baler failed, 2 invalid usage";
 
 impl RunCommand {
     pub(crate) fn exec(self) -> Result<Exit, Failure> {
@@ -80,15 +81,17 @@ impl RunCommand {
         let tool = (!self.no_retrieve)
             .then(|| self.proxied.retrieval(&run))
             .flatten();
-        let found = Found::here(tool);
+        let plan = programs::plan(program, arguments, &Found::here(tool));
+        for warning in &plan.warnings {
+            messages.warn(warning);
+        }
         let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let needed = programs::settings(program, anywhere, &found).map_err(Failure::wrong_use)?;
+        let upstreams = plan.upstreams.clone();
         let bound = self
             .proxied
-            .bind(anywhere, None, needed.upstreams, Some(run), messages)
+            .bind(anywhere, None, upstreams, Some(run), messages)
             .await?;
-        let address = bound.proxy.address();
-        let settings = programs::settings(program, address, &found).map_err(Failure::wrong_use)?;
+        let settings = plan.settings(bound.proxy.address());
         let passed = bound.passed;
         let (end, ended) = tokio::sync::oneshot::channel::<()>();
         let proxy = tokio::spawn(bound.proxy.serve(async {
@@ -101,12 +104,17 @@ impl RunCommand {
             .envs(settings.variables)
             .stdin(Stdio::inherit())
             .kill_on_drop(true);
+        let signals = signals::Passed::listen()?;
         let code = match command.spawn() {
-            Ok(child) => signals::wait(child).await?,
+            Ok(child) => signals.wait(child).await?,
             Err(error) => {
                 let program = cleaned(&program.to_string_lossy());
                 output::error(&format!("cannot run `{program}`: {error}"));
-                return Ok(NOT_FOUND);
+                return Ok(if error.kind() == ErrorKind::NotFound {
+                    NOT_FOUND
+                } else {
+                    NOT_EXECUTABLE
+                });
             }
         };
         let _ = end.send(());
@@ -118,7 +126,8 @@ impl RunCommand {
     }
 }
 
-/// The exit code of shells for a program that cannot be run.
+/// The exit codes of shells for a program that cannot be run.
+const NOT_EXECUTABLE: i32 = 126;
 const NOT_FOUND: i32 = 127;
 
 /// Returns the milliseconds since 1970, which distinguish this run from others.

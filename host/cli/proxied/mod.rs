@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use anyhow::anyhow;
 use baler_host::Budget;
@@ -101,6 +102,9 @@ pub(crate) struct Proxied {
     pub(crate) budget: u32,
 }
 
+/// The grace period of a proxy for one program. It stops when the program has ended, and nobody waits for answers.
+const PROGRAM_ENDED: Duration = Duration::from_secs(1);
+
 impl ProxiedArguments {
     /// Makes a proxy and binds it. `more`: upstreams that the program needs; typed ones with the same name count. `run`:
     /// the run of a program that it is for.
@@ -112,7 +116,10 @@ impl ProxiedArguments {
         run: Option<String>,
         messages: Messages,
     ) -> Result<Proxied, Failure> {
-        let limits = Proxy::limits();
+        let mut limits = Proxy::limits();
+        if run.is_some() {
+            limits.grace = PROGRAM_ENDED;
+        }
         raise_descriptor_limit(&limits);
         let (at, budget) = self.sizes()?;
         let (window, strategies) = self.window(at, budget, &limits, messages).await?;

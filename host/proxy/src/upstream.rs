@@ -23,13 +23,12 @@ pub enum UpstreamError {
     )]
     Name,
     /// The URL cannot be used.
-    #[error("the URL of the upstream `{name}` cannot be used: {source}")]
+    #[error("the URL of the upstream `{name}` cannot be used: {reason}")]
     Url {
         /// The name of the upstream.
         name: String,
-        /// What is wrong.
-        #[source]
-        source: BaseUrlError,
+        /// What is wrong. Part of the message, since not everyone shows sources.
+        reason: BaseUrlError,
     },
     /// Connections to it cannot be made safe.
     #[error("cannot set up connections to the upstream `{name}`")]
@@ -52,9 +51,9 @@ impl Upstream {
         if name.is_empty() || !name.bytes().all(is_name) || RESERVED.contains(&name) {
             return Err(UpstreamError::Name);
         }
-        let base = url.parse().map_err(|source| UpstreamError::Url {
+        let base = url.parse().map_err(|reason| UpstreamError::Url {
             name: name.to_owned(),
-            source,
+            reason,
         })?;
         Ok(Self {
             name: name.to_owned(),
@@ -316,5 +315,7 @@ mod tests {
             error.to_string().starts_with("the URL of the upstream `a`"),
             "{error}"
         );
+        // Whoever shows sources, too, shows the reason once.
+        assert!(std::error::Error::source(&error).is_none());
     }
 }
