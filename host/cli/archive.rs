@@ -209,7 +209,7 @@ pub(crate) fn failure(error: ArchiveError) -> Failure {
 }
 
 /// Options that name an existing archive.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ArchiveArguments {
     /// The archive: a folder, or a URL such as s3://bucket/prefix [default: $BALER_ARCHIVE, else
     /// the folder `archive` in the state folder]
@@ -223,6 +223,12 @@ pub(crate) struct ArchiveArguments {
 }
 
 impl ArchiveArguments {
+    /// The options of a program that names its archive and state folder itself.
+    #[cfg(feature = "http")]
+    pub(crate) fn new(archive: Option<String>, state: Option<PathBuf>) -> Self {
+        Self { archive, state }
+    }
+
     /// Returns the folder of --state.
     pub(crate) fn state(&self) -> Option<&Path> {
         self.state.as_deref()

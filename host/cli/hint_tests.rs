@@ -76,8 +76,17 @@ fn hints_name_commands_options_and_strategies_that_there_are() {
         options.extend(long.map(str::to_owned));
         left.extend(command.get_subcommands());
     }
-    // Claude Code's.
-    options.insert("mcp-config".to_owned());
+    // Those of Claude Code, Codex and systemctl.
+    let others = [
+        "mcp-config",
+        "now",
+        "oss",
+        "print",
+        "profile",
+        "settings",
+        "user",
+    ];
+    options.extend(others.map(str::to_owned));
     let hinted = words_behind(&all, "--");
     assert!(hinted.contains("budget"), "nothing was read: {hinted:?}");
     let missing: Vec<&String> = hinted.difference(&options).collect();

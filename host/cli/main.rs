@@ -25,7 +25,15 @@ mod access;
 mod links;
 mod progress;
 #[cfg(feature = "http")]
+mod agents;
+#[cfg(feature = "http")]
+mod doctor;
+#[cfg(feature = "http")]
 mod proxied;
+#[cfg(feature = "http")]
+mod retrieval;
+#[cfg(feature = "http")]
+mod service;
 #[cfg(feature = "http")]
 mod signals;
 #[cfg(feature = "http")]
@@ -52,10 +60,12 @@ use commands::{
     ShouldCompactCommand, StrategiesCommand, TrustCommand, UndoCommand, ValidateCommand, WRAP_TASK,
     WrapCommand,
 };
+#[cfg(feature = "http")]
+use commands::{
+    DoctorCommand, McpCommand, ProxyCommand, RunCommand, ServeCommand, SessionsCommand,
+};
 #[cfg(feature = "eval")]
 use commands::{EvalCommand, TuneCommand};
-#[cfg(feature = "http")]
-use commands::{McpCommand, ProxyCommand, RunCommand, ServeCommand, SessionsCommand};
 use exit::{Exit, Failure};
 
 /// Compacts the conversation of an AI agent so that it fits the model's context window.
@@ -96,6 +106,8 @@ enum Command {
     Sessions(SessionsCommand),
     #[cfg(feature = "http")]
     Mcp(McpCommand),
+    #[cfg(feature = "http")]
+    Doctor(DoctorCommand),
     #[cfg(feature = "http")]
     Serve(ServeCommand),
 }
@@ -205,6 +217,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Sessions(command) => command.exec(),
             #[cfg(feature = "http")]
             Command::Mcp(command) => command.exec().await,
+            #[cfg(feature = "http")]
+            Command::Doctor(command) => command.exec().await,
             // Was run above.
             #[cfg(feature = "http")]
             Command::Run(_) | Command::Proxy(_) | Command::Serve(_) => Ok(Exit::Done),

@@ -12,12 +12,16 @@ mod cache;
 mod compact;
 mod config;
 mod conversations;
+#[cfg(all(unix, feature = "http"))]
+mod doctor;
 #[cfg(unix)]
 mod environment;
 mod expand;
 mod input;
 mod introspect;
 mod limits;
+#[cfg(all(unix, feature = "http"))]
+mod mcp;
 mod models;
 mod output;
 mod pages;
@@ -25,6 +29,10 @@ mod project;
 #[cfg(all(unix, feature = "http"))]
 mod proxied;
 mod repair;
+#[cfg(all(unix, feature = "http"))]
+mod served;
+#[cfg(all(unix, feature = "http"))]
+mod service;
 mod should_compact;
 #[cfg(unix)]
 mod special_files;

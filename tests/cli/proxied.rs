@@ -122,7 +122,7 @@ fn an_agent_whose_session_outgrows_its_window_comes_to_its_end() {
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}).to_string(),
         call(3, json!({"query": "cask-31415"})),
     ];
-    let found = answers(&bench, &begin);
+    let found = answers(&bench, &[], &begin);
     assert_eq!(
         found[1]["result"]["tools"][0]["name"], "retrieve",
         "{found:?}"
@@ -136,15 +136,16 @@ fn an_agent_whose_session_outgrows_its_window_comes_to_its_end() {
         .expect(text);
     let mut again = begin.clone();
     again[3] = call(3, json!({"reference": reference}));
-    let text = answers(&bench, &again)[2]["result"]["content"][0]["text"].to_string();
+    let text = answers(&bench, &[], &again)[2]["result"]["content"][0]["text"].to_string();
     assert!(text.contains("cellar cask-31415 holds 0 litres"), "{text}");
 }
 
-/// What `baler mcp` answers to these lines.
-fn answers(bench: &Bench, lines: &[String]) -> Vec<serde_json::Value> {
+/// What `baler mcp` with these options answers to these lines.
+pub(crate) fn answers(bench: &Bench, options: &[&str], lines: &[String]) -> Vec<serde_json::Value> {
     let mut child = bench
         .command()
         .arg("mcp")
+        .args(options)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -3,12 +3,16 @@
 mod archive;
 mod cache;
 mod compact;
+#[cfg(feature = "http")]
+mod doctor;
 #[cfg(feature = "eval")]
 mod eval;
 mod expand;
 mod introspect;
 #[cfg(feature = "http")]
 mod mcp;
+#[cfg(feature = "http")]
+mod mcp_install;
 #[cfg(feature = "http")]
 mod proxy;
 mod report;
@@ -30,6 +34,8 @@ mod wrap;
 pub(crate) use archive::ArchiveCommand;
 pub(crate) use cache::CacheCommand;
 pub(crate) use compact::CompactCommand;
+#[cfg(feature = "http")]
+pub(crate) use doctor::DoctorCommand;
 #[cfg(feature = "eval")]
 pub(crate) use eval::EvalCommand;
 pub(crate) use expand::ExpandCommand;

@@ -1,12 +1,14 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use anyhow::anyhow;
 use clap::Args;
 
 use crate::exit::{Exit, Failure};
 use crate::figures::number;
-use crate::output::Messages;
+use crate::output::{self, Messages};
 use crate::proxied::ProxiedArguments;
+use crate::service::{self, Manager};
 use crate::signals;
 use crate::threads;
 use crate::token;
@@ -36,6 +38,10 @@ pub(crate) struct ProxyCommand {
     #[arg(long, value_name = "FILE", help_heading = "Network")]
     token_file: Option<PathBuf>,
 
+    /// Run nothing: print what makes the system run this proxy with the same options, at each start
+    #[arg(long, value_name = "MANAGER")]
+    service: Option<Manager>,
+
     #[command(flatten)]
     proxied: ProxiedArguments,
 }
@@ -46,6 +52,7 @@ Examples:
     ANTHROPIC_BASE_URL=http://127.0.0.1:7411/anthropic claude
   baler proxy --upstream groq=https://api.groq.com/openai --at 60000 --budget 20000
     curl http://127.0.0.1:7411/groq/v1/chat/completions …
+  baler proxy --context-window 120000 --service systemd > ~/.config/systemd/user/baler-proxy.service
 
 Exit codes: 0 ended by a signal, 1 baler failed, 2 invalid usage";
 
@@ -54,7 +61,25 @@ pub(super) const BLOCKING_THREADS: usize = 512;
 
 impl ProxyCommand {
     pub(crate) fn exec(self) -> Result<Exit, Failure> {
+        if let Some(manager) = self.service {
+            return self.print_service(manager);
+        }
         threads::run(self.serve(), BLOCKING_THREADS, "proxy")
+    }
+
+    fn print_service(&self, manager: Manager) -> Result<Exit, Failure> {
+        if !self.listen.ip().is_loopback() && self.token_file.is_none() {
+            return Err(Failure::wrong_use(anyhow!(
+                "`{}` can be reached from other machines, and a service does not get $BALER_TOKEN: name a file by --token-file, or listen on 127.0.0.1",
+                self.listen
+            )));
+        }
+        output::document(&[&service::unit(manager)?])?;
+        Messages { quiet: false }.say(&format!(
+            "{}It gets no variable of this environment, such as keys of --model, $BALER_STATE or $BALER_TOKEN: use options and files.\n",
+            manager.how_to_install()
+        ));
+        Ok(Exit::Done)
     }
 
     async fn serve(self) -> Result<Exit, Failure> {

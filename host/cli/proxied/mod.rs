@@ -1,5 +1,6 @@
 //! What `baler proxy` and `baler run` share: the options of a proxy, and a proxy made of them.
 
+pub(crate) mod metrics;
 pub(crate) mod programs;
 
 use std::net::SocketAddr;
@@ -9,20 +10,23 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::anyhow;
+use axum::Router;
 use baler_host::Budget;
 use baler_host::request::Request;
 use baler_host::view::Window;
 use baler_http::{ServerLimits, Token, raise_descriptor_limit};
 use baler_proxy::{Exchange, Proxy, ProxyError, Sessions, Total, Upstream, Upstreams};
 use clap::Args;
+use metrics::Metrics;
 
-use crate::archive::ArchivePlace;
+use crate::archive::{ArchiveArguments, ArchivePlace};
 use crate::arguments::{SandboxArguments, window};
 use crate::exit::Failure;
 use crate::model::{self, ModelArguments};
 use crate::output::Messages;
 use crate::project;
 use crate::remote::RemoteArguments;
+use crate::retrieval::{self, RetrieveServer};
 use crate::settings::{self, HostSettings};
 use crate::sources;
 use crate::token;
@@ -129,10 +133,12 @@ impl ProxiedArguments {
             .chain(typed)
             .fold(Upstreams::default(), Upstreams::with);
         let passed = Passed::default();
+        let metrics = Arc::new(Metrics::new(&passed));
         let mut builder = Proxy::builder(window, upstreams)
             .limits(limits)
             .shadow(self.shadow)
-            .on_exchange(self.recorder(&passed, run, messages)?);
+            .on_exchange(self.recorder(&passed, &metrics, run, messages)?);
+        builder = builder.pages(self.pages(metrics, token.is_some())?);
         if let Some(token) = token {
             builder = builder.token(token);
         }
@@ -163,6 +169,24 @@ impl ProxiedArguments {
         }
         arguments.extend(["--state".to_owned(), self.state()?.to_str()?.to_owned()]);
         Some(arguments)
+    }
+
+    /// Returns what the proxy serves itself: its metrics, and the tool that retrieves what was removed. A proxy that several
+    /// people share has no such tool, since it would show one what was removed from the session of another.
+    fn pages(&self, metrics: Arc<Metrics>, is_shared: bool) -> Result<Router, Failure> {
+        let pages = metrics::router(metrics);
+        if is_shared {
+            return Ok(pages);
+        }
+        let folder = self.state().map(|state| state.join("sessions"));
+        let sessions = folder.map(Sessions::open).transpose();
+        let server = RetrieveServer {
+            archive: ArchiveArguments::new(self.archive.clone(), self.sandbox.state.clone()),
+            sessions: sessions.map_err(anyhow::Error::from)?,
+            run: None,
+            log: None,
+        };
+        Ok(pages.merge(retrieval::router(server)))
     }
 
     pub(crate) fn state(&self) -> Option<PathBuf> {
@@ -224,6 +248,7 @@ impl ProxiedArguments {
     fn recorder(
         &self,
         passed: &Passed,
+        metrics: &Arc<Metrics>,
         run: Option<String>,
         messages: Messages,
     ) -> Result<impl Fn(Exchange) + Send + Sync + use<>, Failure> {
@@ -233,12 +258,14 @@ impl ProxiedArguments {
             .transpose()
             .map_err(anyhow::Error::from)?;
         let passed = Arc::clone(passed);
+        let metrics = Arc::clone(metrics);
         let has_failed = AtomicBool::new(false);
         Ok(move |mut exchange: Exchange| {
             exchange.run.clone_from(&run);
             if let Ok(mut passed) = passed.lock() {
                 passed.add(&exchange);
             }
+            metrics.record(&exchange);
             let written = sessions
                 .as_ref()
                 .map_or(Ok(()), |sessions| sessions.add(&exchange));

@@ -45,6 +45,7 @@ pub struct ProxyBuilder {
     views: Option<PathBuf>,
     is_shadow: bool,
     observer: Option<Observer>,
+    pages: Router,
 }
 
 impl fmt::Debug for ProxyBuilder {
@@ -96,6 +97,13 @@ impl ProxyBuilder {
         self
     }
 
+    /// Sets what answers requests to `/ui`, `/mcp` and `/metrics`, and to paths below. Default: nothing.
+    #[must_use]
+    pub fn pages(mut self, pages: Router) -> Self {
+        self.pages = pages;
+        self
+    }
+
     /// Binds the proxy to an address. Port 0 selects a free port, see [`Proxy::address`]. Runs in a tokio runtime.
     ///
     /// # Errors
@@ -125,6 +133,7 @@ impl ProxyBuilder {
                 token: self.token,
                 is_shadow: self.is_shadow,
                 observer: self.observer,
+                pages: self.pages,
             }),
         })
     }
@@ -157,6 +166,7 @@ impl Proxy {
             views: None,
             is_shadow: false,
             observer: None,
+            pages: Router::new(),
         }
     }
 

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use baler_host::Format;
 use baler_http::Token;
 use bytes::Bytes;
+use tower_service::Service as _;
 
 use crate::answers::{self, Answer};
 use crate::body::{Passing, Room, Taken, Unread};
@@ -31,6 +33,7 @@ pub(crate) struct App {
     pub(crate) token: Option<Token>,
     pub(crate) is_shadow: bool,
     pub(crate) observer: Option<Observer>,
+    pub(crate) pages: Router,
 }
 
 /// A request that holds a conversation.
@@ -78,6 +81,11 @@ pub(crate) async fn relay(app: Arc<App>, request: Request<Body>) -> Response<Bod
     let (mut parts, body) = request.into_parts();
     let format = route::conversation(&parts.method, parts.uri.path());
     if let Some(response) = turned_away(&app, &parts, format) {
+        return response;
+    }
+    if route::is_page(parts.uri.path()) {
+        let request = Request::from_parts(parts, body);
+        let Ok(response) = app.pages.clone().call(request).await;
         return response;
     }
     let path_and_query = path_and_query(&parts.uri);

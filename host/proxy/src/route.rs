@@ -24,6 +24,15 @@ pub(crate) fn conversation(method: &Method, path: &str) -> Option<Format> {
     found.map(|(_, format)| *format)
 }
 
+/// First segments of paths that the proxy itself answers.
+pub(crate) const PAGES: [&str; 3] = ["ui", "mcp", "metrics"];
+
+/// Decides whether the proxy itself answers a path.
+pub(crate) fn is_page(path: &str) -> bool {
+    let first = path.split('/').nth(1).unwrap_or_default();
+    PAGES.contains(&first)
+}
+
 /// Decides whether a request wants a WebSocket. Other protocols are only offered, and HTTP/1.1 is a good answer to that.
 pub(crate) fn is_websocket(headers: &HeaderMap) -> bool {
     let upgrades = headers.get_all(header::UPGRADE).iter();

@@ -137,7 +137,6 @@ fn typed(arguments: &[String]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{found, of, upstreams, warns, write};
-    use super::*;
 
     const PROVIDERS: &str = "model_provider = \"ours\"\n\
         [model_providers.ours]\nbase_url = \"http://localhost:1/v1\"\n\

@@ -203,7 +203,7 @@ impl Plan {
 /// This machine, for variables that name what no proxy is used for.
 const LOCAL: &str = "127.0.0.1,localhost";
 
-/// Returns the values of an option: `-o VALUE`, `-oVALUE`, `--option VALUE`, `--option=VALUE`.
+/// Returns the values of an option: `-p VALUE`, `-pVALUE`, `--profile VALUE`, `--profile=VALUE`.
 fn values<'a>(arguments: &'a [String], names: &[&str]) -> Vec<&'a str> {
     let mut values = Vec::new();
     let mut rest = arguments.iter();
