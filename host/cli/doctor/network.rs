@@ -34,7 +34,7 @@ pub(super) async fn upstream(name: String, url: &str) -> Check {
         Ok(answered) => Check::ok(name, format!("{url} answers ({})", answered.status)),
         Err(error) => Check::wrong(
             name,
-            format!("{url} does not answer: {error:#}"),
+            format!("{url} does not answer: {}", error.root_cause()),
             "check the network, the base URL that the program is set to, and $HTTPS_PROXY; --offline leaves this out",
         ),
     }
