@@ -1,5 +1,6 @@
 //! The arguments that several commands share, and their parsers. `settings` makes requests and hosts of them.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -235,10 +236,28 @@ impl FromStr for PinArgument {
     }
 }
 
+/// An address to listen on: a port alone is one of this machine.
+pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.parse::<u16>();
+    let address = match port {
+        Ok(port) => Ok((Ipv4Addr::LOCALHOST, port).into()),
+        Err(_) => text.parse(),
+    };
+    address.map_err(|_| {
+        "give an address and a port such as 127.0.0.1:7411, or a port of this machine".to_owned()
+    })
+}
+
 fn tokens(text: &str) -> Result<u32, String> {
-    let number = whole(text)
-        .ok_or("give a number of tokens such as 8000, or, for a budget, a share such as 50%")?;
-    u32::try_from(number).map_err(|_| format!("expected at most {} tokens", u32::MAX))
+    let (digits, times) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1_000),
+        None => (text, 1),
+    };
+    let number = whole(digits).ok_or(
+        "give a number of tokens such as 8000 or 8k, or, for a budget, a share such as 50%",
+    )?;
+    u32::try_from(number.saturating_mul(times))
+        .map_err(|_| format!("expected at most {} tokens", u32::MAX))
 }
 
 pub(crate) fn window(text: &str) -> Result<u32, String> {

@@ -46,6 +46,14 @@ fn invalid_budgets_pins_and_limits_are_refused() {
             "1 asks for the smallest possible result",
         ),
         (
+            &["proxy", "--listen", "localhost:7411"],
+            "give an address and a port such as 127.0.0.1:7411",
+        ),
+        (
+            &["proxy", "--context-window", "k"],
+            "give a number of tokens such as 8000 or 8k",
+        ),
+        (
             &["compact", "--budget", "much"],
             "give a number of tokens such as 8000",
         ),

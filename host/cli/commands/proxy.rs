@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 
+use crate::arguments;
 use crate::exit::{Exit, Failure};
 use crate::figures::number;
 use crate::output::{self, Messages};
@@ -28,7 +29,8 @@ pub(crate) struct ProxyCommand {
     /// `x-baler-token`
     #[arg(
         long,
-        value_name = "ADDRESS:PORT",
+        value_name = "[ADDRESS:]PORT",
+        value_parser = arguments::listen_address,
         default_value = "127.0.0.1:7411",
         help_heading = "Network"
     )]

@@ -55,7 +55,7 @@ pub enum Budget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BudgetError {
     /// The text is neither a number nor a percentage.
-    #[error("give a number of tokens such as 8000, or a share such as 50%")]
+    #[error("give a number of tokens such as 8000 or 8k, or a share such as 50%")]
     Unreadable,
     /// The percentage is not above 0 and at most 100.
     #[error("a share must be more than 0% and at most 100%")]
@@ -68,7 +68,7 @@ pub enum BudgetError {
     TooMany,
 }
 
-/// Reads a number of tokens, such as `8000` or `8_000`, or a share, such as `50%`.
+/// Reads a number of tokens, such as `8000`, `8_000` or `8k`, or a share, such as `50%`.
 impl FromStr for Budget {
     type Err = BudgetError;
 
@@ -86,11 +86,15 @@ impl FromStr for Budget {
         if text.starts_with(['_', '+']) {
             return Err(BudgetError::Unreadable);
         }
-        let tokens: u64 = text
+        let (digits, times) = match text.strip_suffix(['k', 'K']) {
+            Some(digits) => (digits, 1_000),
+            None => (text, 1),
+        };
+        let tokens: u64 = digits
             .replace('_', "")
             .parse()
             .map_err(|_| BudgetError::Unreadable)?;
-        match u32::try_from(tokens) {
+        match u32::try_from(tokens.saturating_mul(times)) {
             Ok(0) => Err(BudgetError::Nothing),
             Ok(tokens) => Ok(Self::Tokens(tokens)),
             Err(_) => Err(BudgetError::TooMany),
@@ -394,6 +398,13 @@ mod tests {
     fn budget_parses_tokens_or_a_share_and_rejects_all_else() {
         let budget = |text: &str| text.parse::<Budget>();
         assert_eq!(budget("8000"), Ok(Budget::Tokens(8_000)));
+        assert_eq!(budget("8k"), Ok(Budget::Tokens(8_000)));
+        assert_eq!(budget("k"), Err(BudgetError::Unreadable));
+        assert_eq!(
+            budget("99999999999999999999k"),
+            Err(BudgetError::Unreadable)
+        );
+        assert_eq!(budget("9999999999999999999k"), Err(BudgetError::TooMany));
         assert_eq!(budget("12.5%"), Ok(Budget::Share(0.125)));
         for wrong in [
             "0",

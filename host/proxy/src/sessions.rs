@@ -78,7 +78,7 @@ impl Sessions {
         Ok(sessions)
     }
 
-    /// Adds an exchange to its session.
+    /// Adds an exchange to its session. For a new session the oldest one beyond 500 is removed.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -93,8 +93,14 @@ impl Sessions {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut line = serde_json::to_vec(exchange)?;
         line.push(b'\n');
+        let path = self.path(name);
+        let is_new = !path.exists();
         // In one piece, since several proxies may write.
-        options.open(self.path(name))?.write_all(&line)
+        options.open(path)?.write_all(&line)?;
+        if is_new {
+            newest::keep(&self.0, ENDING, MOST);
+        }
+        Ok(())
     }
 
     /// Returns the names of all sessions, the one with the newest exchange first.
