@@ -223,9 +223,9 @@ pub(crate) struct ArchiveArguments {
 }
 
 impl ArchiveArguments {
-    /// The options of a program that names its archive and state folder itself.
+    /// Returns the arguments that name what these options name.
     #[cfg(feature = "http")]
-    pub(crate) fn new(archive: Option<String>, state: Option<PathBuf>) -> Self {
+    pub(crate) fn of(archive: Option<String>, state: Option<PathBuf>) -> Self {
         Self { archive, state }
     }
 

@@ -139,7 +139,7 @@ pub(crate) struct GoalArguments {
 }
 
 /// Limits of each call into a strategy, and the state folder.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SandboxArguments {
     /// Fuel limit of each call into a strategy; an instruction uses about 1 [default: 4000000000]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = fuel, help_heading = "Sandbox")]

@@ -40,6 +40,8 @@ mod signals;
 mod threads;
 #[cfg(feature = "http")]
 mod token;
+#[cfg(feature = "http")]
+mod ui;
 mod unit_listing;
 mod receipt;
 mod report;
@@ -62,7 +64,7 @@ use commands::{
 };
 #[cfg(feature = "http")]
 use commands::{
-    DoctorCommand, McpCommand, ProxyCommand, RunCommand, ServeCommand, SessionsCommand,
+    DoctorCommand, McpCommand, ProxyCommand, RunCommand, ServeCommand, SessionsCommand, UiCommand,
 };
 #[cfg(feature = "eval")]
 use commands::{EvalCommand, TuneCommand};
@@ -104,6 +106,8 @@ enum Command {
     Proxy(ProxyCommand),
     #[cfg(feature = "http")]
     Sessions(SessionsCommand),
+    #[cfg(feature = "http")]
+    Ui(UiCommand),
     #[cfg(feature = "http")]
     Mcp(McpCommand),
     #[cfg(feature = "http")]
@@ -189,6 +193,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Run(command) => return command.exec(),
         Command::Proxy(command) => return command.exec(),
         Command::Serve(command) => return command.exec(),
+        Command::Ui(command) => return command.exec(),
         _ => {}
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -221,7 +226,9 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Doctor(command) => command.exec().await,
             // Was run above.
             #[cfg(feature = "http")]
-            Command::Run(_) | Command::Proxy(_) | Command::Serve(_) => Ok(Exit::Done),
+            Command::Run(_) | Command::Proxy(_) | Command::Serve(_) | Command::Ui(_) => {
+                Ok(Exit::Done)
+            }
         }
     });
     // A host name that is still being looked up must not hold the program.

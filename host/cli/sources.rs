@@ -44,6 +44,9 @@ pub(crate) fn typed_or_default(typed: &[String], has_model: bool) -> Vec<&str> {
     }
 }
 
+/// A person at a terminal is told what takes long.
+const TOLD: Messages = Messages { quiet: false };
+
 /// What each of the host's own strategies does.
 pub(crate) fn about_native(name: &str) -> &'static str {
     match name {
@@ -229,7 +232,18 @@ impl Source {
         host: &Host,
         arguments: &SandboxArguments,
     ) -> Result<Strategy, Failure> {
-        self.load_within(host, arguments, self.base()).await
+        self.load_within(host, arguments, self.base(), TOLD).await
+    }
+
+    /// The same, without telling a terminal, which may be another program's.
+    #[cfg(feature = "http")]
+    pub(crate) async fn load_silently(
+        &self,
+        host: &Host,
+        arguments: &SandboxArguments,
+    ) -> Result<Strategy, Failure> {
+        let silent = Messages { quiet: true };
+        self.load_within(host, arguments, self.base(), silent).await
     }
 
     /// The limits of a component where none were typed: those of `baler.toml`, else the host's.
@@ -249,7 +263,8 @@ impl Source {
         host: &Host,
         arguments: &SandboxArguments,
     ) -> Result<Strategy, Failure> {
-        self.load_within(host, arguments, Limits::default()).await
+        self.load_within(host, arguments, Limits::default(), TOLD)
+            .await
     }
 
     /// Makes the strategy ready, a component under the limits `base` where none were typed.
@@ -258,6 +273,7 @@ impl Source {
         host: &Host,
         arguments: &SandboxArguments,
         base: Limits,
+        messages: Messages,
     ) -> Result<Strategy, Failure> {
         match self {
             Self::Native(strategy) => Ok(strategy.clone().with_limits(arguments.limits())),
@@ -270,7 +286,7 @@ impl Source {
                 name,
                 wasm,
                 listed,
-            } => match loading(host, name, wasm).await {
+            } => match loading(host, name, wasm, messages).await {
                 Ok(strategy) => {
                     let mut strategy = strategy.with_limits(arguments.limits_over(base));
                     if let Some(config) = listed.as_ref().and_then(Listed::config) {
@@ -319,9 +335,14 @@ pub(crate) fn listed_as_json(listed: &Listed) -> Value {
 }
 
 /// Loads a component. Tells a person at a terminal if that takes long, as compiling it for the first time does.
-async fn loading(host: &Host, name: &str, wasm: &[u8]) -> Result<Strategy, LoadError> {
+async fn loading(
+    host: &Host,
+    name: &str,
+    wasm: &[u8],
+    messages: Messages,
+) -> Result<Strategy, LoadError> {
     let what = format!("compiling `{name}`, once");
-    progress::waiting(Messages { quiet: false }, &what, host.load(name, wasm)).await
+    progress::waiting(messages, &what, host.load(name, wasm)).await
 }
 
 /// The strategies called so, in order; the first with the config.

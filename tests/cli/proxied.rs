@@ -12,10 +12,10 @@ use serde_json::json;
 
 use crate::support::{Bench, Ran};
 
-const TASK: &str = "never move cask-00000";
+pub(crate) const TASK: &str = "never move cask-00000";
 
 /// Starts a provider whose window a session of 60 steps does not fit in. Returns its URL.
-fn provider() -> (String, Seen) {
+pub(crate) fn provider() -> (String, Seen) {
     let script = Script {
         steps: 60,
         window: 10_000,
@@ -48,7 +48,7 @@ async fn agent() {
     assert_eq!(worked.expect("the session comes to its end"), 61);
 }
 
-fn run(bench: &Bench, url: &str, options: &[&str]) -> Ran {
+pub(crate) fn run(bench: &Bench, url: &str, options: &[&str]) -> Ran {
     let mut command = bench.command();
     command
         .env("ANTHROPIC_BASE_URL", url)
@@ -72,6 +72,12 @@ fn an_agent_whose_session_outgrows_its_window_comes_to_its_end() {
     assert_eq!(
         (report.refused, report.too_long, report.without_task),
         (Vec::new(), 0, 0)
+    );
+    assert!(
+        ran.stderr
+            .contains("baler: this session can be watched at http://127.0.0.1:"),
+        "{}",
+        ran.stderr
     );
     assert!(
         ran.stderr.contains("baler: 61 requests, "),
@@ -305,6 +311,10 @@ fn options_that_contradict_each_other_are_refused() {
             "expected NAME=URL",
         ),
         (&["--upstream", "groq=ftp://x"], "cannot be used"),
+        (
+            &["--upstream", "ui=https://api.groq.com"],
+            "ui, v1, v1beta, v1alpha have another meaning",
+        ),
         (&["--listen", "0.0.0.0:0"], "no token is set"),
     ] {
         let ran = bench.run(&[&["proxy"], options].concat());

@@ -27,6 +27,8 @@ mod strategies;
 mod trust;
 #[cfg(feature = "eval")]
 mod tune;
+#[cfg(feature = "http")]
+mod ui;
 mod undo;
 mod validate;
 mod wrap;
@@ -56,6 +58,8 @@ pub(crate) use strategies::StrategiesCommand;
 pub(crate) use trust::TrustCommand;
 #[cfg(feature = "eval")]
 pub(crate) use tune::TuneCommand;
+#[cfg(feature = "http")]
+pub(crate) use ui::UiCommand;
 pub(crate) use undo::UndoCommand;
 pub(crate) use validate::ValidateCommand;
 pub(crate) use wrap::{TASK as WRAP_TASK, WrapCommand};

@@ -95,7 +95,8 @@ impl ProxyCommand {
         let address = bound.proxy.address();
         messages.say(&format!(
             "listening on http://{address}; requests of {} tokens are compacted to {}; strategy: {}\n\
-             base URLs: http://{address}/anthropic  http://{address}/openai/v1  http://{address}/gemini\n",
+             base URLs: http://{address}/anthropic  http://{address}/openai/v1  http://{address}/gemini\n\
+             page: http://{address}/ui\n",
             number(bound.at),
             number(bound.budget),
             bound.strategies.join(", "),

@@ -91,8 +91,12 @@ impl RunCommand {
             .proxied
             .bind(anywhere, None, upstreams, Some(run), messages)
             .await?;
-        let settings = plan.settings(bound.proxy.address());
+        let address = bound.proxy.address();
+        let settings = plan.settings(address);
         let passed = bound.passed;
+        messages.say(&format!(
+            "baler: this session can be watched at http://{address}/ui\n"
+        ));
         let (end, ended) = tokio::sync::oneshot::channel::<()>();
         let proxy = tokio::spawn(bound.proxy.serve(async {
             let _ = ended.await;
@@ -159,5 +163,5 @@ fn told(passed: &Total) -> String {
     if passed.compactions > 8 && passed.compactions * 3 > passed.requests {
         told += "\nbaler: most requests were compacted: the window is too small for the system prompt and the tools; choose a larger one by --context-window";
     }
-    told + "\nbaler: `baler sessions` shows more"
+    told + "\nbaler: `baler sessions` shows more, and `baler ui` as pages"
 }

@@ -64,7 +64,7 @@ fn archive(state: Option<&Path>) -> Check {
                 .as_deref()
                 .is_some_and(|shown| !Path::new(shown).exists());
         if place != ArchivePlace::Off && !is_new {
-            ArchiveArguments::new(None, state.map(Path::to_owned)).open()?;
+            ArchiveArguments::of(None, state.map(Path::to_owned)).open()?;
         }
         Ok(shown)
     };

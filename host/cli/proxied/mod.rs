@@ -30,6 +30,7 @@ use crate::retrieval::{self, RetrieveServer};
 use crate::settings::{self, HostSettings};
 use crate::sources;
 use crate::token;
+use crate::ui::{self, Pages, Trial};
 
 /// Options for when requests are compacted, to what size, and where they go.
 #[derive(Debug, Args)]
@@ -126,7 +127,7 @@ impl ProxiedArguments {
         }
         raise_descriptor_limit(&limits);
         let (at, budget) = self.sizes()?;
-        let (window, strategies) = self.window(at, budget, &limits, messages).await?;
+        let (window, strategies, trial) = self.window(at, budget, &limits, messages).await?;
         let typed = self.upstreams.iter().cloned();
         let upstreams = more
             .into_iter()
@@ -137,8 +138,8 @@ impl ProxiedArguments {
         let mut builder = Proxy::builder(window, upstreams)
             .limits(limits)
             .shadow(self.shadow)
-            .on_exchange(self.recorder(&passed, &metrics, run, messages)?);
-        builder = builder.pages(self.pages(metrics, token.is_some())?);
+            .on_exchange(self.recorder(&passed, &metrics, run, messages)?)
+            .pages(self.pages(metrics, token.as_ref(), trial)?);
         if let Some(token) = token {
             builder = builder.token(token);
         }
@@ -171,22 +172,30 @@ impl ProxiedArguments {
         Some(arguments)
     }
 
-    /// Returns what the proxy serves itself: its metrics, and the tool that retrieves what was removed. A proxy that several
-    /// people share has no such tool, since it would show one what was removed from the session of another.
-    fn pages(&self, metrics: Arc<Metrics>, is_shared: bool) -> Result<Router, Failure> {
-        let pages = metrics::router(metrics);
+    /// Returns what the proxy serves itself: its metrics, its pages, and the tool that retrieves what was removed. Who
+    /// shares a proxy with a token does not see what others said.
+    fn pages(
+        &self,
+        metrics: Arc<Metrics>,
+        token: Option<&Token>,
+        trial: Trial,
+    ) -> Result<Router, Failure> {
+        let archive = ArchiveArguments::of(self.archive.clone(), self.state());
+        let is_shared = token.is_some();
+        let pages = Pages::new(archive.clone(), token.cloned(), !is_shared, trial);
+        let router = metrics::router(metrics).merge(ui::router(pages));
         if is_shared {
-            return Ok(pages);
+            return Ok(router);
         }
         let folder = self.state().map(|state| state.join("sessions"));
         let sessions = folder.map(Sessions::open).transpose();
         let server = RetrieveServer {
-            archive: ArchiveArguments::new(self.archive.clone(), self.sandbox.state.clone()),
+            archive,
             sessions: sessions.map_err(anyhow::Error::from)?,
             run: None,
             log: None,
         };
-        Ok(pages.merge(retrieval::router(server)))
+        Ok(router.merge(retrieval::router(server)))
     }
 
     pub(crate) fn state(&self) -> Option<PathBuf> {
@@ -215,7 +224,7 @@ impl ProxiedArguments {
         budget: u32,
         limits: &ServerLimits,
         messages: Messages,
-    ) -> Result<(Window, Vec<String>), Failure> {
+    ) -> Result<(Window, Vec<String>, Trial), Failure> {
         let project = self.sandbox.project(messages)?;
         let grant = self.model.grant()?;
         let named = sources::typed_or_default(&self.strategies, grant.is_some());
@@ -241,7 +250,13 @@ impl ProxiedArguments {
             .with_policy(project::plan_policy(project.as_ref()));
         let window = Window::new(Arc::new(host), chain, at, budget)
             .map_err(|error| Failure::wrong_use(anyhow!("--budget: {error}")))?;
-        Ok((window.with_request(request), names))
+        let trial = Trial {
+            sandbox: self.sandbox.clone(),
+            project,
+            chain: sources,
+            grant,
+        };
+        Ok((window.with_request(request), names, trial))
     }
 
     /// Returns what is done with each exchange: it is counted, and recorded in the state folder if there is one.

@@ -21,22 +21,37 @@ pub(crate) fn section((id, file, run): Named<'_>) -> Markup {
         section id={ "f" (id) } {
             h2 { (id) ". " (headline(receipt)) " " code { (Untrusted(file)) } }
             (sizes(receipt))
-            @match &run.units {
-                Some(units) if !units.is_empty() => (unit_chart::figure(run, units)),
-                _ => p class="muted" { "A receipt alone does not say how large each unit was; the output of " code { "baler compact --json" } " does." },
-            }
-            (reasons(run))
-            (attempts(&receipt.attempts))
-            @if let Some(cache) = &receipt.cache { h3 { "The provider’s cache" } p { (cache_effect(cache)) "." } }
-            (repairs(receipt))
+            (units(run))
+            (details(run))
             (retrieval(receipt, file))
             (measured(receipt))
         }
     }
 }
 
+/// Returns the strip of units.
+fn units(run: &Run) -> Markup {
+    match &run.units {
+        Some(units) if !units.is_empty() => unit_chart::figure(run, units),
+        _ => html! {
+            p class="muted" { "A receipt alone does not say how large each unit was; the output of " code { "baler compact --json" } " does." }
+        },
+    }
+}
+
+/// Returns why it was done so: reasons, attempts, the provider's cache, repairs and broken rules.
+pub(crate) fn details(run: &Run) -> Markup {
+    let receipt = &run.receipt;
+    html! {
+        (reasons(run))
+        (attempts(&receipt.attempts))
+        @if let Some(cache) = &receipt.cache { h3 { "The provider’s cache" } p { (cache_effect(cache)) "." } }
+        (repairs(receipt))
+    }
+}
+
 /// Returns by what was counted, and what took how long.
-fn measured(receipt: &Receipt) -> Markup {
+pub(crate) fn measured(receipt: &Receipt) -> Markup {
     html! {
         p class="muted" {
             "Counted as " (Untrusted(&receipt.format)) " with " (Untrusted(&receipt.tokenizer)) ". Trigger: " (Untrusted(&receipt.trigger)) ". Took " (time(receipt.time_us))
@@ -63,7 +78,7 @@ pub(super) fn result(receipt: &Receipt) -> String {
     }
 }
 
-fn headline(receipt: &Receipt) -> Markup {
+pub(crate) fn headline(receipt: &Receipt) -> Markup {
     let by = receipt.strategy.as_deref().unwrap_or_default();
     html! {
         (Untrusted(&receipt.outcome))
@@ -78,7 +93,7 @@ fn time(us: u64) -> String {
 }
 
 /// Returns a table of the sizes before and after, with bars.
-fn sizes(receipt: &Receipt) -> Markup {
+pub(crate) fn sizes(receipt: &Receipt) -> Markup {
     let tokens = &receipt.tokens;
     let rows = [
         (
@@ -102,7 +117,7 @@ fn sizes(receipt: &Receipt) -> Markup {
     ];
     let units = &receipt.units;
     html! {
-        div class="scroll" { table class="sizes" {
+        div class="scroll" tabindex="0" role="group" aria-label="sizes" { table class="sizes" {
             thead { tr { th scope="col" { "size" } th scope="col" class="number" { "before" } th scope="col" class="number" { "after" } th scope="col" class="number" { "" } th scope="col" { span class="key before" {} " before " span class="key after" {} " after " span class="key limit" {} " budget" } } }
             tbody {
                 @for (what, before, after, budget) in rows {
@@ -128,7 +143,7 @@ fn sizes(receipt: &Receipt) -> Markup {
     }
 }
 
-fn bar(before: u64, after: u64, budget: Option<u32>) -> Markup {
+pub(crate) fn bar(before: u64, after: u64, budget: Option<u32>) -> Markup {
     let most = before.max(after).max(1) as f64;
     let wide = |size: f64| (size / most * 300.0).min(300.0);
     html! {
@@ -184,7 +199,7 @@ fn reasons(run: &Run) -> Markup {
     html! {
         @if !sums.is_empty() {
             h3 { "Reasons" }
-            div class="scroll" { table {
+            div class="scroll" tabindex="0" role="group" aria-label="reasons" { table {
                 thead { tr { th scope="col" { "code" } th scope="col" class="number" { "units" } @if !sizes.is_empty() { th scope="col" class="number" { "tokens before" } } @if explains { th scope="col" { "the unit" } } } }
                 tbody {
                     @for (code, (units, tokens)) in sums.iter().take(CODES) {
@@ -231,7 +246,7 @@ fn attempts(attempts: &[Attempt]) -> Markup {
     html! {
         @if !attempts.is_empty() {
             h3 { "Attempts" }
-            div class="scroll" { table {
+            div class="scroll" tabindex="0" role="group" aria-label="attempts" { table {
                 thead { tr {
                     th scope="col" { "strategy" } th scope="col" { "result" } th scope="col" class="number" { "fuel" } th scope="col" class="number" { "time" }
                     th scope="col" class="number" { "memory" } th scope="col" class="number" { "host calls" } th scope="col" { "model" } th scope="col" { "reported figures" }

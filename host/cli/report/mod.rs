@@ -2,22 +2,25 @@
 //! of a message. Every value on it may be untrusted; the markup escapes it.
 
 mod chart;
-mod unit_chart;
-mod compaction;
+pub(crate) mod unit_chart;
+pub(crate) mod compaction;
 mod evaluation;
 mod life;
-mod read;
-mod reasons;
-mod words;
+pub(crate) mod read;
+pub(crate) mod reasons;
+pub(crate) mod words;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+#[cfg(feature = "http")]
+pub(crate) use chart::COLOURS;
 #[cfg(feature = "eval")]
 pub(crate) use evaluation::Evaluation;
 pub(crate) use read::{Source, source};
 pub(crate) use words::quoted;
 
-const STYLE: &str = include_str!("page.css");
+/// The style sheet of pages, without the colours.
+pub(crate) const STYLE: &str = include_str!("page.css");
 
 /// Forbids the browser to load or run anything, even if a value was not escaped.
 const POLICY: &str =

@@ -46,7 +46,8 @@ pub(crate) struct Unit {
     pub(crate) protected: bool,
     pub(crate) messages: usize,
     pub(crate) tokens_before: u32,
-    pub(crate) tokens_after: u32,
+    /// `None` if that is not recorded, as of a rewritten unit in the record of a session.
+    pub(crate) tokens_after: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

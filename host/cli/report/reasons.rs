@@ -45,7 +45,7 @@ const MEANINGS: [(&str, &str); 22] = [
 ];
 
 /// Returns what a code of a strategy means; `None` if the strategy does not ship with baler.
-pub(super) fn meaning(strategy: Option<&str>, code: &str) -> Option<&'static str> {
+pub(crate) fn meaning(strategy: Option<&str>, code: &str) -> Option<&'static str> {
     let strategy = strategy?;
     let is_own = strategy.starts_with("native:") || baler_strategies::by_name(strategy).is_some();
     let mut known = MEANINGS.iter();

@@ -101,7 +101,7 @@ pub(crate) fn figure(run: &Run, units: &[Unit]) -> Markup {
             }
             details {
                 summary { "Table of units" }
-                div class="scroll" { (table(drawn, &reasons)) }
+                div class="scroll" tabindex="0" role="group" aria-label="table of units" { (table(drawn, &reasons)) }
             }
         }
     }
@@ -138,7 +138,7 @@ fn svg(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
     let line = ABOVE + high + BELOW;
     let pitch = (WIDTH / units.len().clamp(1, PER_LINE) as f64).min(44.0);
     let wide = (pitch - (pitch * 0.2).min(3.0)).max(1.0);
-    let size = |unit: &Unit| unit.tokens_before.max(unit.tokens_after);
+    let size = |unit: &Unit| unit.tokens_before.max(unit.tokens_after.unwrap_or(0));
     let most = units.iter().map(size).max().unwrap_or(0).max(1);
     let scaled = |tokens: u32| (f64::from(tokens) / f64::from(most) * high).max(LEAST);
     let (width, height) = (LEFT + WIDTH, lines as f64 * line);
@@ -152,7 +152,7 @@ fn svg(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
                 line class="axis" x1=(Px(LEFT)) x2=(Px(width)) y1=(Px(ground)) y2=(Px(ground)) {}
                 @for (column, unit) in units.iter().enumerate() {
                     @let x = LEFT + column as f64 * pitch + (pitch - wide) / 2.0;
-                    @let shown = if unit.outcome == UnitOutcome::Removed { unit.tokens_before } else { unit.tokens_after };
+                    @let shown = unit.tokens_after.filter(|_| unit.outcome != UnitOutcome::Removed).unwrap_or(unit.tokens_before);
                     @if unit.outcome == UnitOutcome::Rewritten {
                         rect class="was" x=(Px(x)) y=(Px(ground - scaled(unit.tokens_before))) width=(Px(wide)) height=(Px(scaled(unit.tokens_before))) {}
                     }
@@ -184,11 +184,13 @@ fn hint(unit: &Unit, reasons: &[Vec<&str>]) -> String {
         None => String::new(),
     };
     hint.push_str(&format!("{}, {}", cleaned(&unit.kind), unit.outcome.name()));
-    let (before, after) = (number(unit.tokens_before), number(unit.tokens_after));
-    hint.push_str(&match unit.outcome {
-        UnitOutcome::Removed => format!(", {before} tokens"),
-        UnitOutcome::Rewritten | UnitOutcome::Joined => format!(", {before} → {after} tokens"),
-        UnitOutcome::Kept | UnitOutcome::Inserted => format!(", {after} tokens"),
+    let before = number(unit.tokens_before);
+    hint.push_str(&match (unit.outcome, unit.tokens_after.map(number)) {
+        (UnitOutcome::Removed, _) | (_, None) => format!(", {before} tokens"),
+        (UnitOutcome::Rewritten | UnitOutcome::Joined, Some(after)) => {
+            format!(", {before} → {after} tokens")
+        }
+        (UnitOutcome::Kept | UnitOutcome::Inserted, Some(after)) => format!(", {after} tokens"),
     });
     if unit.protected {
         hint.push_str(", protected");
@@ -219,7 +221,7 @@ fn table(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
                         td { @if unit.protected { "yes" } }
                         td class="number" { (number(unit.messages as u64)) }
                         td class="number" { (number(unit.tokens_before)) }
-                        td class="number" { (number(unit.tokens_after)) }
+                        td class="number" { @match unit.tokens_after { Some(after) => (number(after)), None => "–" } }
                         td { (Untrusted(&reasons_of(unit, reasons))) }
                     }
                 }

@@ -16,5 +16,7 @@ pub use client::{HttpRemote, UrlError, is_server_of};
 pub use descriptors::raise_descriptor_limit;
 pub use limits::ServerLimits;
 pub use listening::Listener;
+#[doc(hidden)]
+pub use server::names_this_machine;
 pub use server::{Server, ServerBuilder, ServerError};
 pub use token::{Token, TokenError};

@@ -97,7 +97,10 @@ impl ProxyBuilder {
         self
     }
 
-    /// Sets what answers requests to `/ui`, `/mcp` and `/metrics`, and to paths below. Default: nothing.
+    /// Sets what answers requests to `/ui`, `/mcp` and `/metrics`, and to paths below. Pages at `/ui` ask for the token
+    /// themselves, since browsers cannot send the header. Default: nothing.
+    // For the program: its router is of an engine that may change.
+    #[doc(hidden)]
     #[must_use]
     pub fn pages(mut self, pages: Router) -> Self {
         self.pages = pages;

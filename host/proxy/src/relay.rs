@@ -80,10 +80,14 @@ impl Asked<'_> {
 pub(crate) async fn relay(app: Arc<App>, request: Request<Body>) -> Response<Body> {
     let (mut parts, body) = request.into_parts();
     let format = route::conversation(&parts.method, parts.uri.path());
-    if let Some(response) = turned_away(&app, &parts, format) {
+    let page = route::page(parts.uri.path());
+    // Pages for browsers ask for the token as these know it.
+    if page != Some("ui")
+        && let Some(response) = turned_away(&app, &parts, format)
+    {
         return response;
     }
-    if route::is_page(parts.uri.path()) {
+    if page.is_some() {
         let request = Request::from_parts(parts, body);
         let Ok(response) = app.pages.clone().call(request).await;
         return response;

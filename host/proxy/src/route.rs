@@ -25,12 +25,12 @@ pub(crate) fn conversation(method: &Method, path: &str) -> Option<Format> {
 }
 
 /// First segments of paths that the proxy itself answers.
-pub(crate) const PAGES: [&str; 3] = ["ui", "mcp", "metrics"];
+const PAGES: [&str; 3] = ["ui", "mcp", "metrics"];
 
-/// Decides whether the proxy itself answers a path.
-pub(crate) fn is_page(path: &str) -> bool {
-    let first = path.split('/').nth(1).unwrap_or_default();
-    PAGES.contains(&first)
+/// Returns the first segment of a path that the proxy itself answers.
+pub(crate) fn page(path: &str) -> Option<&'static str> {
+    let first = path.split('/').nth(1)?;
+    PAGES.into_iter().find(|page| *page == first)
 }
 
 /// Decides whether a request wants a WebSocket. Other protocols are only offered, and HTTP/1.1 is a good answer to that.

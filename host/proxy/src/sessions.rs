@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use baler_files::{FileError, private_folder};
 
@@ -109,6 +110,13 @@ impl Sessions {
         let files = newest::files(&self.0, ENDING).into_iter().rev();
         let stem = |path: PathBuf| path.file_stem()?.to_str().map(str::to_owned);
         files.filter_map(stem).collect()
+    }
+
+    /// Returns the size of a session's record and when it changed last, for those who remember what is in it.
+    #[must_use]
+    pub fn stamp(&self, name: &str) -> Option<(u64, SystemTime)> {
+        let metadata = fs::metadata(self.path(name)).ok()?;
+        Some((metadata.len(), metadata.modified().ok()?))
     }
 
     /// Returns the exchanges of a session, in their order. Lines that cannot be read are left out.

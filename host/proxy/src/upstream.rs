@@ -6,8 +6,6 @@ use std::str::FromStr;
 use axum::http::HeaderMap;
 use baler_models::clients::{BaseUrl, BaseUrlError, SetupError, connections};
 
-use crate::route::PAGES;
-
 /// A server that requests go on to, by name. As text: `NAME=URL`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upstream {
@@ -21,7 +19,7 @@ pub struct Upstream {
 pub enum UpstreamError {
     /// There is no name, or it is not one.
     #[error(
-        "expected NAME=URL with a name of lower-case letters, digits and `-`, such as groq=https://api.groq.com/openai"
+        "expected NAME=URL with a name of lower-case letters, digits and `-`, such as groq=https://api.groq.com/openai; {} have another meaning in paths", RESERVED.join(", ")
     )]
     Name,
     /// The URL cannot be used.
@@ -50,11 +48,7 @@ impl Upstream {
     /// The name has other characters than lower-case letters, digits and `-`, or the URL cannot be used.
     pub fn new(name: &str, url: &str) -> Result<Self, UpstreamError> {
         let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        if name.is_empty()
-            || !name.bytes().all(is_name)
-            || RESERVED.contains(&name)
-            || PAGES.contains(&name)
-        {
+        if name.is_empty() || !name.bytes().all(is_name) || RESERVED.contains(&name) {
             return Err(UpstreamError::Name);
         }
         let base = url.parse().map_err(|reason| UpstreamError::Url {
@@ -75,7 +69,7 @@ impl Upstream {
 }
 
 /// First segments of paths that have another meaning.
-const RESERVED: [&str; 4] = ["baler", "v1", "v1beta", "v1alpha"];
+const RESERVED: [&str; 7] = ["baler", "mcp", "metrics", "ui", "v1", "v1beta", "v1alpha"];
 
 impl FromStr for Upstream {
     type Err = UpstreamError;

@@ -25,6 +25,7 @@ use baler_host::Host;
 use baler_host::request::Policy;
 
 use crate::limits::ServerLimits;
+pub use routes::names_this_machine;
 pub use serve::{Server, ServerBuilder, ServerError};
 
 use crate::token::Token;

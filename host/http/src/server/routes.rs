@@ -165,7 +165,10 @@ fn check_access(app: &App, route: Route, uri: &Uri, headers: &HeaderMap) -> Resu
 }
 
 /// Whether the URI or the `Host` header names a loopback address or `localhost`.
-fn names_this_machine(uri: &Uri, headers: &HeaderMap) -> bool {
+// For other servers of baler.
+#[doc(hidden)]
+#[must_use]
+pub fn names_this_machine(uri: &Uri, headers: &HeaderMap) -> bool {
     let named = match (uri.authority(), headers.get(header::HOST)) {
         (Some(named), _) => named.as_str(),
         (None, None) => return true,
