@@ -23,6 +23,7 @@ async fn session(
     let anywhere = "127.0.0.1:0".parse()?;
     let script = Script {
         steps: STEPS,
+        calls: 1,
         window: WINDOW,
         task: TASK.to_owned(),
         lines: 40,

@@ -18,6 +18,7 @@ pub(crate) const TASK: &str = "never move cask-00000";
 pub(crate) fn provider() -> (String, Seen) {
     let script = Script {
         steps: 60,
+        calls: 1,
         window: 10_000,
         task: TASK.to_owned(),
         lines: 40,

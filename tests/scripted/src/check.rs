@@ -7,7 +7,8 @@ use baler_host::{Conversation, Format};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::answers::Answer;
+use crate::answers::{Answer, Said};
+use crate::request;
 use crate::script::{Call, Script};
 
 /// Tokens of a request, as a provider bills them.
@@ -40,6 +41,8 @@ pub struct Report {
     pub largest: u32,
     /// Tokens of all requests.
     pub tokens: Usage,
+    /// Streams whose reader went away.
+    pub broken_off: usize,
     /// Times that the cache held less of the history than of the request before.
     pub breaks: usize,
     /// Of the tokens of requests without such a break, the share that came from the cache.
@@ -102,22 +105,23 @@ impl State {
             .map(|tool| &*tool.name)
             .collect();
         let tools = if tools.is_empty() {
-            items_of_tools(body)
+            request::items_of_tools(body)
         } else {
             tools
         };
         let usage = self.count(conversation, &prefixes, !tools.is_empty());
-        let document = conversation.document();
+        // With no character spelled by its number, as some clients send them.
+        let document = body.to_string();
         if let Some(step) = self.step
-            && document.contains(&Script::code(step))
+            && script.has_outputs(step, &document)
         {
             self.step = None;
             self.report.steps = step + 1;
         }
         let next = self.step.unwrap_or(self.report.steps);
-        let call = match next < script.steps {
-            true => script.call(next, &tools),
-            false => self.retrieve(conversation, &tools),
+        let calls = match next < script.steps {
+            true => script.calls(next, &tools),
+            false => Vec::from_iter(self.retrieve(conversation, &tools)),
         };
         let is_session = !tools.is_empty();
         if is_session && !document.contains(&script.task) {
@@ -127,32 +131,28 @@ impl State {
         if is_session && let Some(last) = prefixes.last() {
             self.thinking.insert(signature.clone(), *last);
         }
-        match call {
-            Some(call) => {
-                self.step = (next < script.steps).then_some(next);
-                Answer::Call {
-                    call,
-                    signature,
-                    usage,
-                    number: self.report.answered,
-                }
-            }
-            None => {
-                self.report.is_done |= is_session && self.report.steps >= script.steps;
-                // gemini-cli asks beside the session whether the model goes in circles.
-                let wants_json = body.pointer("/generationConfig/responseMimeType").is_some();
-                let no = r#"{"unproductive_state_analysis": "no", "unproductive_state_confidence": 0.0}"#;
-                Answer::Text {
-                    text: if wants_json {
-                        no.to_owned()
-                    } else {
-                        format!("All {} cellars are counted.", self.report.steps)
-                    },
-                    usage,
-                    number: self.report.answered,
-                }
-            }
+        if calls.is_empty() {
+            self.report.is_done |= is_session && self.report.steps >= script.steps;
+        } else {
+            self.step = (next < script.steps).then_some(next);
         }
+        let is_thinking = request::wants_thinking(conversation.format(), body);
+        Answer::Said(Said {
+            thinking: (is_thinking && !calls.is_empty()).then_some("The next cellar."),
+            calls,
+            text: request::wanted_json(body).map_or_else(
+                || {
+                    format!(
+                        "All {} cellars are counted. 全部の蔵を数えました。",
+                        self.report.steps
+                    )
+                },
+                ToOwned::to_owned,
+            ),
+            signature,
+            usage,
+            number: self.report.answered,
+        })
     }
 
     /// Returns a call for what the first step put out, by the tool for that: first a search, then what it found.
@@ -269,16 +269,4 @@ impl State {
         }
         usage
     }
-}
-
-/// Returns the names of tools that stand among the items of a request (Codex).
-fn items_of_tools(body: &Value) -> Vec<&str> {
-    let items = body["input"].as_array().into_iter().flatten();
-    let tools = items
-        .filter(|item| item["type"] == "additional_tools")
-        .filter_map(|item| item["tools"].as_array());
-    tools
-        .flatten()
-        .filter_map(|tool| tool["name"].as_str())
-        .collect()
 }

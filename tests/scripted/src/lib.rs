@@ -8,30 +8,38 @@
 //! - the output of the newest call, which must be in the next request whole, and the task, which must be in all of them.
 //!
 //! It counts what a provider's cache would have served: the messages that an earlier request began with.
+//!
+//! A client chooses by the header `x-scripted` how a request is answered: `busy` (refused with `Retry-After`, until it is sent
+//! again), `refused`, `gzip`, or `slow` (the events of a stream one after the other).
 
 mod agent;
 mod answers;
 mod check;
+mod manner;
+mod request;
 mod script;
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, Response, StatusCode, header};
+use axum::http::{Request, Response, StatusCode};
 use baler_host::conversation::ReadOptions;
-use baler_host::{Conversation, Format, Host};
+use baler_host::{Format, Host};
 use baler_http::{Listener, ServerLimits};
 use http_body_util::BodyExt as _;
+use serde_json::{Value, json};
 
 pub use agent::work;
 pub use check::{Report, Usage};
 pub use script::Script;
 
-use answers::Answer;
+use answers::{Answer, Written};
 use check::State;
+use manner::Manner;
 
 /// A scripted provider, bound to an address.
 #[derive(Debug)]
@@ -45,6 +53,14 @@ struct App {
     host: Host,
     script: Script,
     state: Mutex<State>,
+    /// Whether the last request that was to be sent again was refused.
+    was_busy: AtomicBool,
+}
+
+impl App {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What a provider has seen.
@@ -55,12 +71,7 @@ impl Seen {
     /// Returns what was seen so far.
     #[must_use]
     pub fn report(&self) -> Report {
-        self.0
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .report
-            .clone()
+        self.0.state().report.clone()
     }
 }
 
@@ -76,6 +87,7 @@ impl Provider {
                 host: Host::builder().build()?,
                 script,
                 state: Mutex::default(),
+                was_busy: AtomicBool::new(false),
             }),
         })
     }
@@ -119,51 +131,41 @@ fn format_of(path: &str) -> Option<Format> {
 }
 
 async fn answer(app: Arc<App>, request: Request<Body>) -> Response<Body> {
-    let path = request.uri().path().to_owned();
-    let Some(format) = format_of(&path) else {
-        return json(
-            StatusCode::OK,
-            r#"{"input_tokens": 10, "totalTokens": 10, "data": []}"#.to_owned(),
-        );
+    let (parts, body) = request.into_parts();
+    let manner = Manner::of(&parts.headers);
+    let body = body.collect().await;
+    let body = body.map(http_body_util::Collected::to_bytes);
+    let written = match body {
+        Ok(body) => written(&app, parts.uri.path(), &body, manner),
+        Err(_) => answers::of_status(StatusCode::BAD_REQUEST, &json!({})),
     };
-    let is_stream_path = path.ends_with(":streamGenerateContent");
-    let Ok(body) = request.into_body().collect().await else {
-        return json(StatusCode::BAD_REQUEST, "{}".to_owned());
+    manner.respond(written, move || app.state().report.broken_off += 1)
+}
+
+fn written(app: &App, path: &str, body: &[u8], manner: Manner) -> Written {
+    let Some(format) = format_of(path) else {
+        // Lists are empty, and counts show that all of a request came.
+        let tokens = body.len() / 4;
+        let counted = json!({"object": "response.input_tokens", "input_tokens": tokens, "totalTokens": tokens, "data": []});
+        return answers::of_status(StatusCode::OK, &counted);
     };
-    let body = body.to_bytes();
-    let value: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
-    let is_stream = is_stream_path || value["stream"] == true;
-    let read = app
-        .host
-        .read_with(body.to_vec(), ReadOptions::default().with_format(format));
-    let answer = match read {
-        Ok(conversation) => step(&app, &conversation, &value),
+    let value: Value = serde_json::from_slice(body).unwrap_or_default();
+    let is_stream = path.ends_with(":streamGenerateContent") || value["stream"] == true;
+    let answer = match manner {
+        Manner::Busy if !app.was_busy.fetch_not(Ordering::Relaxed) => Answer::Busy,
+        Manner::Refused => Answer::Error("no cellar is called Δ, 蔵 or قبو".to_owned()),
+        _ => step(app, format, body, &value),
+    };
+    answers::write(format, &answer, is_stream)
+}
+
+fn step(app: &App, format: Format, body: &[u8], value: &Value) -> Answer {
+    let options = ReadOptions::default().with_format(format);
+    match app.host.read_with(body.to_vec(), options) {
+        Ok(conversation) => app.state().step(&app.script, &conversation, value),
         Err(error) => {
-            app.state
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .refuse(format!("unreadable: {error}"));
+            app.state().refuse(format!("unreadable: {error}"));
             Answer::Error("the request is no conversation".to_owned())
         }
-    };
-    let (status, is_events, text) = answers::write(format, &answer, is_stream);
-    let mut response = json(status, text);
-    if is_events {
-        let events = header::HeaderValue::from_static("text/event-stream");
-        response.headers_mut().insert(header::CONTENT_TYPE, events);
     }
-    response
-}
-
-fn step(app: &App, conversation: &Conversation, body: &serde_json::Value) -> Answer {
-    let mut state = app.state.lock().unwrap_or_else(PoisonError::into_inner);
-    state.step(&app.script, conversation, body)
-}
-
-fn json(status: StatusCode, text: String) -> Response<Body> {
-    let mut response = Response::new(Body::from(text));
-    *response.status_mut() = status;
-    let json = header::HeaderValue::from_static("application/json");
-    response.headers_mut().insert(header::CONTENT_TYPE, json);
-    response
 }

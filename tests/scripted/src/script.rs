@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 /// A session of tool calls.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// Number of calls before the model ends the session.
+    /// Number of steps before the model ends the session.
     pub steps: usize,
+    /// Calls of each step, made together.
+    pub calls: usize,
     /// Tokens of the model's window, as baler counts them.
     pub window: u32,
     /// A part of the task, which has to be in every request of the session.
@@ -35,33 +37,51 @@ const SHELLS: [(&str, &str, bool); 7] = [
 ];
 
 impl Script {
-    /// Returns what is only in the output of a step.
-    pub(crate) fn code(step: usize) -> String {
+    /// Returns what is only in the output of a call.
+    pub(crate) fn code(call: usize) -> String {
         format!(
             "cask-{:05x}",
-            step.wrapping_mul(7_919).wrapping_add(0x3_1415) & 0xf_ffff
+            call.wrapping_mul(7_919).wrapping_add(0x3_1415) & 0xf_ffff
         )
     }
 
-    /// Returns the call of a step by a tool that the request offers; `None` if it offers none that runs commands.
-    pub(crate) fn call(&self, step: usize, tools: &[&str]) -> Option<Call> {
+    /// Returns the numbers of the calls of a step.
+    const fn numbers(&self, step: usize) -> std::ops::Range<usize> {
+        step * self.calls..(step + 1) * self.calls
+    }
+
+    /// Decides whether a text has the outputs of a step.
+    pub(crate) fn has_outputs(&self, step: usize, text: &str) -> bool {
+        self.numbers(step)
+            .all(|call| text.contains(&Self::code(call)))
+    }
+
+    /// Returns the calls of a step by a tool that the request offers; none if it offers none that runs commands.
+    pub(crate) fn calls(&self, step: usize, tools: &[&str]) -> Vec<Call> {
+        let calls = self.numbers(step);
+        calls
+            .filter_map(|number| self.call(number, tools))
+            .collect()
+    }
+
+    fn call(&self, number: usize, tools: &[&str]) -> Option<Call> {
         let (name, argument, is_list) = SHELLS.iter().find(|(name, ..)| tools.contains(name))?;
         let lines = self.lines;
         // Its parts are only in the output, not in the command.
-        let code = Self::code(step);
+        let code = Self::code(number);
         let (one, two) = code.split_at(7);
         let command = format!(
-            "printf 'step {step}: cellar {one}%s holds {} litres\\n' {two}; seq -f 'shelf {step}-%g is dusty and quiet' 1 {lines}",
-            step * 37 % 911
+            "printf 'step {number}: cellar {one}%s holds {} litres\\n' {two}; seq -f 'shelf {number}-%g is dusty and quiet' 1 {lines}",
+            number * 37 % 911
         );
         let command = match is_list {
             true => json!(["bash", "-lc", command]),
             false => json!(command),
         };
-        let mut arguments = json!({"description": format!("Look at cellar {step}")});
+        let mut arguments = json!({"description": format!("Look at cellar {number}")});
         arguments[*argument] = command;
         Some(Call {
-            id: format!("call_{step:04}"),
+            id: format!("call_{number:04}"),
             name: (*name).to_owned(),
             arguments,
         })

@@ -18,6 +18,7 @@ const TASK: &str = "never move cask-00000";
 fn provider(steps: usize, window: u32) -> (std::net::SocketAddr, Seen) {
     let script = Script {
         steps,
+        calls: 1,
         window,
         task: TASK.to_owned(),
         lines: 40,
