@@ -36,6 +36,12 @@ impl NativeConversation {
         self.0.tokenizer().to_string()
     }
 
+    /// Whether the provider has to see the request as it is: it stores the history, or is asked to compact it itself.
+    #[getter]
+    fn is_the_providers(&self) -> bool {
+        self.0.envelope().continues || self.0.asks_to_compact()
+    }
+
     /// Whether a rule of the format is broken so that providers refuse the request.
     #[getter]
     fn is_broken(&self) -> bool {

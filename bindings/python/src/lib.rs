@@ -14,6 +14,7 @@ mod per_process;
 mod result;
 mod running;
 mod strategy;
+mod view;
 
 use pyo3::prelude::*;
 
@@ -40,12 +41,28 @@ mod _baler {
     use super::running::Cancel;
     #[pymodule_export]
     use super::strategy::NativeStrategy;
+    #[pymodule_export]
+    use super::view::NativeShown;
+    #[pymodule_export]
+    use super::view::NativeWindow;
 
     /// Compiles the component on standard input, in a process that the host started for that. Returns the
     /// exit code of the process; `None` in every other process.
     #[pyfunction]
     fn compile_component(arguments: Vec<String>) -> Option<u8> {
         baler_host::serve_as_compiler_with(arguments.into_iter().map(Into::into))
+    }
+
+    /// Decides whether a provider refused a request as too long for its model, by the status and the body of its answer.
+    #[pyfunction]
+    fn is_too_long(status: u16, body: &[u8]) -> bool {
+        baler_models::clients::is_too_long(status, body)
+    }
+
+    /// Decides whether the text of an error says so.
+    #[pyfunction]
+    fn says_too_long(text: &str) -> bool {
+        baler_models::clients::says_too_long(text)
     }
 
     /// Returns the version of the package.

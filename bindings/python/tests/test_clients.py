@@ -173,7 +173,7 @@ def test_other_errors_and_other_requests_pass(host):
         client.chat.completions.create(model="gpt-4o", messages=chat_history())
     assert len(server.seen) == 1
     server = Server(lambda: httpx2.Response(200, json={"data": [], "object": "list"}))
-    list(chat_client(server, host, at=1).models.list())
+    list(chat_client(server, host, at=2).models.list())
     assert server.seen[0].method == "GET"
 
 
@@ -194,6 +194,19 @@ def test_what_the_provider_stores_is_not_compacted(host):
     assert server.messages(member="input") == items
     client.responses.create(model="gpt-4o", input=items, store=False)
     assert len(json.dumps(server.messages(member="input"))) < len(json.dumps(items))
+
+
+def test_what_the_provider_compacts_itself_is_not_compacted(host):
+    server = Server(claude_answer)
+    inner = httpx2.Client(transport=httpx2.MockTransport(server))
+    client = anthropic.Anthropic(
+        api_key="k", max_retries=0, middleware=[Middleware(host=host, at=500)], http_client=inner
+    )
+    ask = {"model": "claude-sonnet-4-5", "max_tokens": 10, "messages": claude_history()}
+    client.messages.create(**ask, extra_body={"compaction": {"type": "summarize"}})
+    assert server.messages() == ask["messages"]
+    client.messages.create(**ask)
+    assert len(server.messages()) < len(ask["messages"])
 
 
 def test_streams_pass_unchanged(host):
@@ -309,6 +322,16 @@ def test_a_request_of_bedrock_stays_one(host):
     assert result.messages[0] is messages[0] and result.messages[-1] is messages[-1]
 
 
+def test_all_but_the_messages_is_sent_as_it_is(host):
+    server = Server(chat_answer)
+    with httpx2.Client(transport=Transport(httpx2.MockTransport(server), host=host, at=1_000)) as client:
+        body = json.dumps({"seed": 12345678901234567890, "messages": chat_history(), "model": "gpt-4o"}, indent=1)
+        client.post("https://api.openai.com/v1/chat/completions", content=body.encode())
+    sent = server.seen[-1].content.decode()
+    assert sent.startswith('{\n "seed": 12345678901234567890,') and sent.endswith('"model": "gpt-4o"\n}')
+    assert len(sent) < len(body)
+
+
 def test_a_broken_history_is_sent_as_it_is_and_told(host, caplog):
     history = chat_history()
     del history[9]
@@ -325,6 +348,7 @@ def test_a_broken_history_is_sent_as_it_is_and_told(host, caplog):
         ({}, "expected `context_window`"),
         ({"at": 0}, "`at`"),
         ({"at": 100, "budget": 100}, "`budget`"),
+        ({"at": 1}, "`budget`"),
         ({"context_windows": 5}, "no option is called `context_windows`"),
         ({"context_window": 100, "at": 200}, "`at`: expected at most the context window"),
         ({"context_window": 10**30}, "`context_window`"),

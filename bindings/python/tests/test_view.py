@@ -1,14 +1,14 @@
 """Views of histories that somebody else stores."""
 
 import json
+import os
 
 import pytest
 
 import baler
+from baler._baler import is_too_long, says_too_long
 from baler._blocks import rebuilt
-from baler._memory import Memory
-from baler._overflow import is_overflow
-from baler._view import Window
+from baler._view import Window, applied, applied_to_dicts
 
 
 def history(beds: int, task: str = "Check the soil of all beds.") -> list[dict]:
@@ -22,20 +22,31 @@ def history(beds: int, task: str = "Check the soil of all beds.") -> list[dict]:
     return messages
 
 
+def shown(window, messages, **options):
+    """Returns the messages that are shown."""
+    found = window.show("openai-chat", {"messages": messages}, **options)
+    return messages if found is None else applied_to_dicts(found.messages, messages)
+
+
 def test_a_history_that_cannot_become_smaller_does_not_block_others(host):
-    window, memory = Window(host=host, at=500), Memory()
+    compactions = []
+    window = Window(host=host, at=500, on_compaction=compactions.append)
     broken = history(40)
     del broken[8]
-    assert memory.shown(window, "openai-chat", {}, broken) == broken
+    assert shown(window, broken) == broken
+    assert len(compactions) == 1 and not compactions[0].is_compacted and compactions[0].undo()["messages"] == broken
     whole = history(40, "Another garden.")
-    assert len(memory.shown(window, "openai-chat", {}, whole)) < len(whole)
+    assert len(shown(window, whole)) < len(whole)
+    assert len(compactions) == 2
     # It is not tried again until it has grown.
-    assert memory.view(window, "openai-chat", {}, broken).futile == len(broken)
+    assert shown(window, broken) == broken and len(compactions) == 2
+    shown(window, [*broken, *history(4)[1:]])
+    assert len(compactions) == 3
 
 
 def test_marks_for_the_cache_do_not_change_a_view(host):
     compactions = []
-    window, memory = Window(host=host, at=800, on_compaction=compactions.append), Memory()
+    window = Window(host=host, at=800, on_compaction=compactions.append)
     whole = history(60)
     first = None
     for end in range(81, 91, 2):
@@ -43,10 +54,71 @@ def test_marks_for_the_cache_do_not_change_a_view(host):
         messages[-1]["content"] = [
             {"type": "text", "text": messages[-1]["content"], "cache_control": {"type": "ephemeral"}}
         ]
-        shown = memory.shown(window, "openai-chat", {}, messages)
-        first = first or shown[:-1]
-        assert shown[: len(first)] == first
+        now = shown(window, messages)
+        first = first or now[:-1]
+        assert now[: len(first)] == first
     assert len(compactions) == 1
+
+
+def test_what_is_shown_is_what_is_sent(host):
+    window, whole = Window(host=host, at=800), history(60)
+    found = window.show("openai-chat", {"messages": whole})
+    assert applied_to_dicts(found.messages, whole) == json.loads(found.conversation.document)["messages"]
+    # Of objects, those that are shown as they are stay the same, and the others are made of their new form.
+    objects = [object() for _ in whole]
+    placed = applied(found.messages, objects, lambda message: message, lambda one, message: (one, message))
+    assert placed[0] is objects[0] and placed[-1] is objects[-1]
+    assert any(isinstance(one, dict) for one in placed)
+    assert found.made_at == len(whole)
+
+
+def test_what_was_refused_becomes_smaller_until_nothing_can_be_left_out(host):
+    window, whole = Window(host=host, at=100_000), history(60)
+    assert window.show("openai-chat", {"messages": whole}) is None
+    sizes = [baler.count(whole, host=host)]
+    while len(sizes) < 50 and (found := window.show("openai-chat", {"messages": whole}, less=True)) is not None:
+        sizes.append(found.conversation.tokens)
+    assert 2 < len(sizes) < 50 and sizes == sorted(sizes, reverse=True)
+    assert shown(window, whole) != whole
+
+
+def test_a_view_that_was_stored_is_shown_again(host):
+    whole, compactions = history(60), []
+    first = Window(host=host, at=800).show("openai-chat", {"messages": whole})
+    again = Window(host=host, at=800, on_compaction=compactions.append)
+    found = again.show("openai-chat", {"messages": whole}, view=first.view)
+    assert found.view == first.view and found.conversation.document == first.conversation.document
+    assert compactions == []
+    # What is none is no reason to fail.
+    for wrong in ("", "{}", '{"count": 1, "futile": 0, "last": "", "entries": []}'):
+        other = Window(host=host, at=800, on_compaction=compactions.append)
+        assert other.show("openai-chat", {"messages": whole}, view=wrong).view
+    assert len(compactions) == 3
+
+
+def test_what_a_compaction_removed_can_be_restored(host):
+    compactions = []
+    whole = history(60)
+    found = Window(host=host, at=800, on_compaction=compactions.append).show("openai-chat", {"messages": whole})
+    (compaction,) = compactions
+    assert compaction.undo() == {"messages": whole}
+    assert compaction.body == json.loads(found.conversation.document)
+    assert compaction.messages == compaction.body["messages"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_process_shows_views(host):
+    window, whole = Window(host=host, at=800), history(60)
+    expected = shown(window, whole)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if len(shown(window, whole)) == len(expected) else 2
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
 
 
 def test_parts_keep_their_order_and_what_is_not_described():
@@ -86,14 +158,19 @@ def test_a_repaired_conversation_has_the_repaired_messages(host):
     ],
 )
 def test_errors_that_a_request_is_too_long_are_recognised(text):
-    assert is_overflow(text)
+    assert says_too_long(text)
 
 
 @pytest.mark.parametrize(
     "text", ["temperature must be <= 2", "Rate limit reached: maximum context length", "string_above_max_length", ""]
 )
 def test_other_errors_are_not(text):
-    assert not is_overflow(text)
+    assert not says_too_long(text)
+
+
+def test_a_response_that_a_request_is_too_long_is_recognised_by_its_status_and_its_body():
+    body = json.dumps({"error": {"message": "prompt is too long: 213462 tokens > 200000 maximum"}}).encode()
+    assert is_too_long(400, body) and not is_too_long(401, body) and not is_too_long(400, b"{}")
 
 
 def test_objects_that_dump_themselves_raise_an_error(host):

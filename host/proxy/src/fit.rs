@@ -165,7 +165,7 @@ impl Fitter {
     /// Makes what is shown what goes on.
     fn take(&self, fit: &mut Fit, shown: Shown, history: Conversation) {
         let exchange = &mut fit.record.exchange;
-        let outcome = shown.receipt.as_ref().map(|receipt| receipt.outcome);
+        let outcome = shown.receipt().map(|receipt| receipt.outcome);
         exchange.action = match (&outcome, &shown.view) {
             (Some(Outcome::Compacted), _) => Action::Compacted,
             (_, Some(_)) => Action::Shown,
@@ -194,7 +194,7 @@ impl Fitter {
             fit.body = Some(Bytes::copy_from_slice(document.as_bytes()));
         }
         exchange.receipt = shown
-            .receipt
+            .receipt()
             .and_then(|receipt| serde_json::to_value(receipt).ok());
         fit.shown_by = shown.view.map(|view| (view, Box::new(history)));
     }

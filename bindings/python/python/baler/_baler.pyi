@@ -6,7 +6,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, SupportsFloat, SupportsIndex, final
 
-__all__ = ["Cancel", "NativeCompactor", "NativeConversation", "NativeHost", "NativeResult", "NativeStrategy", "compile_component", "strategies", "to_json", "version"]
+__all__ = ["Cancel", "NativeCompactor", "NativeConversation", "NativeHost", "NativeResult", "NativeShown", "NativeStrategy", "NativeWindow", "compile_component", "is_too_long", "says_too_long", "strategies", "to_json", "version"]
 
 @final
 class Cancel:
@@ -102,6 +102,11 @@ class NativeConversation:
     def is_broken(self, /) -> bool:
         """
         Whether a rule of the format is broken so that providers refuse the request.
+        """
+    @property
+    def is_the_providers(self, /) -> bool:
+        """
+        Whether the provider has to see the request as it is: it stores the history, or is asked to compact it itself.
         """
     @property
     def message_count(self, /) -> int:
@@ -214,6 +219,38 @@ class NativeResult:
         """
 
 @final
+class NativeShown:
+    """
+    What is shown of a history.
+    """
+    @property
+    def compaction(self, /) -> NativeResult | None:
+        """
+        The compaction that was made now; `None` if none was due.
+        """
+    @property
+    def conversation(self, /) -> NativeConversation:
+        """
+        The request to send.
+        """
+    @property
+    def made_at(self, /) -> int:
+        """
+        Number of messages that the history had when the view was made; 0 without one.
+        """
+    @property
+    def messages(self, /) -> list[tuple[str, int | None, str | None]]:
+        """
+        The messages that are shown, in order: `kept` or `changed` with an index in the history, or `inserted`; the last two
+        with their JSON.
+        """
+    @property
+    def view(self, /) -> str | None:
+        """
+        The view by which the history is shown, as JSON; `None` if all of it is shown.
+        """
+
+@final
 class NativeStrategy:
     """
     A strategy, with its config and its limits. Hosts load it when they first use it.
@@ -249,10 +286,36 @@ class NativeStrategy:
         The component; `None` if it has another source.
         """
 
+@final
+class NativeWindow:
+    """
+    Keeps what is shown of histories within a number of tokens.
+    """
+    def __new__(cls, /, host: NativeHost, chain: SupportsGetItem[int, NativeStrategy], at: SupportsIndex, budget: SupportsIndex, options: str, cancel: Cancel) -> NativeWindow:
+        """
+        Creates a window: histories of `at` tokens and more are compacted to `budget` tokens. `options`: those of a
+        compaction, as JSON.
+        """
+    def show(self, /, history: NativeConversation, less: bool, view: str | None, cancel: Cancel) -> NativeShown:
+        """
+        Returns what to show of a history now. `less`: the provider refused what was shown before as too long. `view`: one
+        that was stored as JSON; what cannot be read is ignored.
+        """
+
 def compile_component(arguments: SupportsGetItem[int, str]) -> int | None:
     """
     Compiles the component on standard input, in a process that the host started for that. Returns the
     exit code of the process; `None` in every other process.
+    """
+
+def is_too_long(status: SupportsIndex, body: bytes) -> bool:
+    """
+    Decides whether a provider refused a request as too long for its model, by the status and the body of its answer.
+    """
+
+def says_too_long(text: str) -> bool:
+    """
+    Decides whether the text of an error says so.
     """
 
 def strategies() -> list[tuple[str, bytes | None]]:

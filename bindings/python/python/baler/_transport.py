@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from . import _wire
-from ._overflow import STATUSES, is_overflow_response
+from ._baler import is_too_long
 from ._view import Window, WindowOptions
 from .aio import run
 
@@ -27,21 +27,19 @@ def transports(module: Any) -> tuple[type, type]:
 
         def __init__(self, inner: Any = None, **options: Unpack[WindowOptions]) -> None:
             self._inner = inner or module.HTTPTransport()
-            self._requests = _wire.Requests(Window(**options))
+            self._window = Window(**options)
 
         def handle_request(self, request: Any) -> Any:
             format = _wire.format_of(request.method, str(request.url))
             if format is None:
                 return self._inner.handle_request(request)
             given = request.read()
-            content = self._requests.fitted(format, given)
-            response = self._inner.handle_request(request if content is given else rebuilt(request, content))
-            if response.status_code not in STATUSES:
+            content = _wire.fitted(self._window, format, given)
+            response = self._inner.handle_request(request if content is None else rebuilt(request, content))
+            if response.status_code < 400 or not is_too_long(response.status_code, response.read()):
                 return response
-            if not is_overflow_response(response.status_code, response.read()):
-                return response
-            smaller = self._requests.fitted(format, given, overflow=True)
-            if len(smaller) >= len(content):
+            smaller = _wire.fitted(self._window, format, given, less=True)
+            if smaller is None:
                 return response
             response.close()
             return self._inner.handle_request(rebuilt(request, smaller))
@@ -54,23 +52,19 @@ def transports(module: Any) -> tuple[type, type]:
 
         def __init__(self, inner: Any = None, **options: Unpack[WindowOptions]) -> None:
             self._inner = inner or module.AsyncHTTPTransport()
-            self._requests = _wire.Requests(Window(**options))
+            self._window = Window(**options)
 
         async def handle_async_request(self, request: Any) -> Any:
             format = _wire.format_of(request.method, str(request.url))
             if format is None:
                 return await self._inner.handle_async_request(request)
             given = await request.aread()
-            content = await run(self._requests.fitted, format, given)
-            response = await self._inner.handle_async_request(
-                request if content is given else rebuilt(request, content)
-            )
-            if response.status_code not in STATUSES:
+            content = await run(_wire.fitted, self._window, format, given)
+            response = await self._inner.handle_async_request(request if content is None else rebuilt(request, content))
+            if response.status_code < 400 or not is_too_long(response.status_code, await response.aread()):
                 return response
-            if not is_overflow_response(response.status_code, await response.aread()):
-                return response
-            smaller = await run(self._requests.fitted, format, given, overflow=True)
-            if len(smaller) >= len(content):
+            smaller = await run(_wire.fitted, self._window, format, given, less=True)
+            if smaller is None:
                 return response
             await response.aclose()
             return await self._inner.handle_async_request(rebuilt(request, smaller))

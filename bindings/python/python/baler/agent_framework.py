@@ -10,14 +10,14 @@ Messages that are not shown are excluded, not deleted; shortened ones are replac
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any, Unpack
 
 from agent_framework import Content, Message
 from agent_framework._compaction import set_excluded
 
 from ._blocks import Block, rebuilt, text_of
-from ._errors import Error
-from ._view import Window, WindowOptions, log
+from ._view import Window, WindowOptions
 from .aio import run
 
 #: The reason of an exclusion.
@@ -35,30 +35,27 @@ class BalerStrategy:
 
     async def __call__(self, messages: list[Message]) -> bool:
         """Changes the list in place; returns whether it did."""
-        try:
-            return await run(self._compact, messages)
-        except Error as error:
-            log.warning("the messages stay as they are: %s", error)
-            return False
+        return await run(self._compact, messages)
 
     def _compact(self, messages: list[Message]) -> bool:
         included = [place for place, message in enumerate(messages) if not _is_excluded(message)]
         history = [describe(messages[place]) for place in included]
-        view = self._window.view("anthropic", {"model": ""}, history, None)
-        if view is None or view.futile:
+        shown = self._window.show("anthropic", {"model": "", "messages": history})
+        if shown is None:
             return False
-        kept = {entry.index for entry in view.entries}
+        kept = {index for _, index, _ in shown.messages}
         changed: list[Message] = []
         before = 0
-        for entry in view.entries:
-            place = len(messages) if entry.index is None else included[entry.index]
-            if entry.index is None:
-                changed.append(Message("user", [text_of(entry.message or {})]))
+        for _, index, text in shown.messages:
+            described = json.loads(text or "{}")
+            if index is None:
+                changed.append(Message("user", [text_of(described)]))
                 continue
             # Excluded messages stay where they are.
+            place = included[index]
             changed.extend(messages[before:place])
             before = place + 1
-            changed.append(messages[place] if entry.message is None else _changed(messages[place], entry.message))
+            changed.append(_changed(messages[place], described) if described else messages[place])
         changed.extend(messages[before:])
         for index, place in enumerate(included):
             if index not in kept:

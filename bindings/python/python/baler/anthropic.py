@@ -15,9 +15,8 @@ from urllib.parse import urlsplit
 import anthropic
 
 from . import _wire
-from ._baler import to_json
+from ._baler import is_too_long, to_json
 from ._errors import Error
-from ._overflow import STATUSES, is_overflow_response
 from ._view import Window, WindowOptions, log
 from .aio import run
 
@@ -29,7 +28,7 @@ class Middleware(anthropic.Middleware):
     """
 
     def __init__(self, **options: Unpack[WindowOptions]) -> None:
-        self._requests = _wire.Requests(Window(**options))
+        self._window = Window(**options)
 
     def handle(self, request: Any, call_next: Callable[[Any], Any]) -> Any:
         """Runs for each attempt of a synchronous client."""
@@ -38,14 +37,11 @@ class Middleware(anthropic.Middleware):
         given = _content(request)
         if given is None:
             return call_next(request)
-        content = self._requests.fitted("anthropic", given)
-        response = call_next(_with(request, given, content))
-        if response.status_code not in STATUSES:
+        response = call_next(_with(request, _wire.fitted(self._window, "anthropic", given)))
+        if response.status_code < 400 or not is_too_long(response.status_code, response.http_response.read()):
             return response
-        if not is_overflow_response(response.status_code, response.http_response.read()):
-            return response
-        smaller = self._requests.fitted("anthropic", given, overflow=True)
-        return response if len(smaller) >= len(content) else call_next(_with(request, given, smaller))
+        smaller = _wire.fitted(self._window, "anthropic", given, less=True)
+        return response if smaller is None else call_next(_with(request, smaller))
 
     async def handle_async(self, request: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
         """Runs for each attempt of an asynchronous client."""
@@ -54,14 +50,11 @@ class Middleware(anthropic.Middleware):
         given = _content(request)
         if given is None:
             return await call_next(request)
-        content = await run(self._requests.fitted, "anthropic", given)
-        response = await call_next(_with(request, given, content))
-        if response.status_code not in STATUSES:
+        response = await call_next(_with(request, await run(_wire.fitted, self._window, "anthropic", given)))
+        if response.status_code < 400 or not is_too_long(response.status_code, await response.http_response.aread()):
             return response
-        if not is_overflow_response(response.status_code, await response.http_response.aread()):
-            return response
-        smaller = await run(self._requests.fitted, "anthropic", given, overflow=True)
-        return response if len(smaller) >= len(content) else await call_next(_with(request, given, smaller))
+        smaller = await run(_wire.fitted, self._window, "anthropic", given, less=True)
+        return response if smaller is None else await call_next(_with(request, smaller))
 
 
 def _has_messages(request: Any) -> bool:
@@ -78,5 +71,5 @@ def _content(request: Any) -> bytes | None:
         return None
 
 
-def _with(request: Any, given: bytes, content: bytes) -> Any:
-    return request if content is given else request.copy(body=json.loads(content))
+def _with(request: Any, content: bytes | None) -> Any:
+    return request if content is None else request.copy(body=json.loads(content))

@@ -9,18 +9,14 @@ Sessions keep all events; the model is sent a view of them.
 
 from __future__ import annotations
 
-import json
 from typing import Any, Unpack
 
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
-from ._baler import to_json
-from ._errors import Error
-from ._memory import Memory
-from ._overflow import is_overflow
-from ._view import View, Window, WindowOptions, log
+from ._baler import says_too_long
+from ._view import Window, WindowOptions, applied
 from .aio import run
 
 
@@ -33,7 +29,6 @@ class BalerPlugin(BasePlugin):
     def __init__(self, name: str = "baler", **options: Unpack[WindowOptions]) -> None:
         super().__init__(name)
         self._window = Window(**options)
-        self._memory = Memory()
         #: What was sent in the requests that run, by their identity: the history.
         self._histories: dict[int, list[types.Content]] = {}
 
@@ -41,7 +36,7 @@ class BalerPlugin(BasePlugin):
         """Runs before each request to a model."""
         history = list(llm_request.contents)
         self._histories[id(llm_request)] = history
-        await run(self._show, llm_request, history, False)
+        await run(self._show, llm_request, history)
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         """Runs after each response."""
@@ -52,38 +47,27 @@ class BalerPlugin(BasePlugin):
     async def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception) -> Any:
         """Runs when a request failed."""
         history = self._histories.pop(id(llm_request), None)
-        if history is None or not is_overflow(str(error)):
+        if history is None or not says_too_long(str(error)):
             return None
-        before = len(_size(llm_request.contents))
-        await run(self._show, llm_request, history, True)
-        if len(_size(llm_request.contents)) >= before:
+        if not await run(self._show, llm_request, history, less=True):
             return None
         agent = callback_context._invocation_context.agent
         answers = agent.canonical_model.generate_content_async(llm_request, stream=False)
         responses: list[LlmResponse] = [response async for response in answers]
         return responses[-1] if responses else None
 
-    def _show(self, request: Any, history: list[types.Content], overflow: bool) -> None:
-        try:
-            view = self._view(request, history, overflow)
-        except Error as error:
-            log.warning("the history is sent as it is: %s", error)
-            return
-        if view is not None:
-            request.contents = view.shown(history, types.Content.model_validate, _changed)
-
-    def _view(self, request: Any, history: list[types.Content], overflow: bool) -> View | None:
-        described = json.loads(to_json(history, "contents"))
+    def _show(self, request: Any, history: list[types.Content], *, less: bool = False) -> bool:
+        """Puts what is shown of a history into a request; returns whether that is not what it has already."""
         system = request.config.system_instruction if request.config else None
-        frame: dict[str, Any] = {"model": request.model or ""}
+        body: dict[str, Any] = {"model": request.model or "", "contents": history}
         if isinstance(system, str):
-            frame["systemInstruction"] = {"parts": [{"text": system}]}
-        return self._memory.view(self._window, "gemini", frame, described, overflow=overflow)
+            body["systemInstruction"] = {"parts": [{"text": system}]}
+        shown = self._window.show("gemini", body, less=less)
+        if shown is None:
+            return False
+        request.contents = applied(shown.messages, history, types.Content.model_validate, _changed)
+        return True
 
 
 def _changed(_: types.Content, described: dict[str, Any]) -> types.Content:
     return types.Content.model_validate(described)
-
-
-def _size(contents: list[types.Content]) -> str:
-    return to_json(contents, "contents")

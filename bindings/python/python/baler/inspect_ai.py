@@ -24,7 +24,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 
 from ._blocks import text_of
-from ._view import Window, WindowOptions
+from ._view import Window, WindowOptions, applied
 from .aio import run
 
 
@@ -54,11 +54,9 @@ class CompactionBaler(CompactionStrategy):
         described = [
             {"type": "function", "function": tool.model_dump(mode="json", exclude_none=True)} for tool in tools
         ]
-        frame = {"model": name, "tools": described}
-        view = self._window.view("openai-chat", frame, history, None, budget=self._budget or 0.5)
-        if view is None or view.futile:
-            return messages
-        return view.shown(messages, lambda message: ChatMessageUser(content=text_of(message)), _changed)
+        body = {"model": name, "tools": described, "messages": history}
+        shown = self._window.compact("openai-chat", body, self._budget or 0.5)._native.messages
+        return applied(shown, messages, lambda message: ChatMessageUser(content=text_of(message)), _changed)
 
 
 def describe(message: ChatMessage) -> dict[str, Any]:

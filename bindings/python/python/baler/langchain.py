@@ -19,10 +19,9 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.types import Command
 
+from ._baler import NativeShown, says_too_long
 from ._blocks import text_of
-from ._errors import Error
-from ._overflow import is_overflow
-from ._view import View, Window, WindowOptions, log
+from ._view import Window, WindowOptions, applied
 from .aio import run
 
 #: Types of content blocks that hold thinking.
@@ -56,33 +55,27 @@ class BalerMiddleware(AgentMiddleware[BalerState, Any, Any]):
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Runs around each call of the model."""
-        new = self._view(request)
+        shown = self._show(request)
         try:
-            response = handler(self._shown(request, new))
+            response = handler(_with(request, shown))
         except Exception as error:
-            if not _is_overflow(error):
+            shown = self._show(request, less=True) if _is_overflow(error) else None
+            if shown is None:
                 raise
-            smaller = self._view(request, view=new, overflow=True)
-            if smaller is None or smaller == new or smaller.futile:
-                raise
-            new = smaller
-            response = handler(self._shown(request, new))
-        return self._noted(request, response, new)
+            response = handler(_with(request, shown))
+        return _noted(request, response, shown)
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """The same for agents that are run asynchronously."""
-        new = await run(self._view, request)
+        shown = await run(self._show, request)
         try:
-            response = await handler(self._shown(request, new))
+            response = await handler(_with(request, shown))
         except Exception as error:
-            if not _is_overflow(error):
+            shown = await run(self._show, request, less=True) if _is_overflow(error) else None
+            if shown is None:
                 raise
-            smaller = await run(self._view, request, view=new, overflow=True)
-            if smaller is None or smaller == new or smaller.futile:
-                raise
-            new = smaller
-            response = await handler(self._shown(request, new))
-        return self._noted(request, response, new)
+            response = await handler(_with(request, shown))
+        return _noted(request, response, shown)
 
     def _window(self, size: int | None) -> Window:
         if size not in self._windows:
@@ -90,44 +83,49 @@ class BalerMiddleware(AgentMiddleware[BalerState, Any, Any]):
             self._windows[size] = Window(**options)
         return self._windows[size]
 
-    def _view(self, request: Any, *, view: View | None = None, overflow: bool = False) -> View | None:
-        if view is None and (stored := request.state.get("_baler_view")):
-            view = View.from_json(stored)
+    def _show(self, request: Any, *, less: bool = False) -> NativeShown | None:
         size = None
         if "context_window" not in self._options and "at" not in self._options:
             size = (getattr(request.model, "profile", None) or {}).get("max_input_tokens")
-        window = self._window(size)
-        system = request.system_message
-        instructions = [] if system is None else [describe(system)]
-        history = [describe(message) for message in request.messages]
-        frame = {"model": _name(request.model), "tools": [_tool(tool) for tool in request.tools]}
-        try:
-            return window.view("openai-chat", frame, history, view, instructions=instructions, overflow=overflow)
-        except Error as error:
-            log.warning("the history is shown as it is: %s", error)
-            return view
-
-    @staticmethod
-    def _shown(request: Any, view: View | None) -> Any:
-        return request if view is None else request.override(messages=shown(request.messages, view))
-
-    @staticmethod
-    def _noted(request: Any, response: Any, view: View | None) -> Any:
-        stored = None if view is None else view.to_json()
-        if stored is None or stored == request.state.get("_baler_view"):
-            return response
-        return ExtendedModelResponse(response, Command(update={"_baler_view": stored}))
+        body = {
+            "model": _name(request.model),
+            "tools": [_tool(tool) for tool in request.tools],
+            "messages": [describe(message) for message in _all(request)],
+        }
+        # What was refused is not shown again.
+        stored = None if less else request.state.get("_baler_view")
+        return self._window(size).show("openai-chat", body, less=less, view=stored)
 
 
-def shown(messages: list[AnyMessage], view: View) -> list[AnyMessage]:
-    """Returns what a view shows of LangChain's messages. Messages that are shown as they are stay the same objects."""
-    if not view.is_of([describe(message) for message in messages]):
-        return messages
-    shown = view.shown(messages, lambda message: HumanMessage(text_of(message)), _changed)
-    for place, is_behind in enumerate(view.is_behind_a_change()):
-        if is_behind:
-            shown[place] = _without_thinking(shown[place])
-    return shown
+def _all(request: Any) -> list[AnyMessage]:
+    """Returns the messages of a request, with the one that LangChain puts before them."""
+    return [*([request.system_message] if request.system_message else []), *request.messages]
+
+
+def _with(request: Any, shown: NativeShown | None) -> Any:
+    if shown is None:
+        return request
+    placed = _without_thinking_behind_changes(shown, _all(request))
+    messages = applied(shown.messages, placed, lambda message: HumanMessage(text_of(message)), _changed)
+    return request.override(messages=[message for message in messages if message is not request.system_message])
+
+
+def _noted(request: Any, response: Any, shown: NativeShown | None) -> Any:
+    if shown is None or shown.view == request.state.get("_baler_view"):
+        return response
+    return ExtendedModelResponse(response, Command(update={"_baler_view": shown.view}))
+
+
+def _without_thinking_behind_changes(shown: NativeShown, messages: list[AnyMessage]) -> list[AnyMessage]:
+    """Returns the messages without thinking that was made behind others than are shown now: providers may refuse it."""
+    without = list(messages)
+    is_changed = False
+    for place, (kind, index, _) in enumerate(shown.messages):
+        is_changed = is_changed or index != place
+        if is_changed and index is not None and index < shown.made_at:
+            without[index] = _without_thinking(messages[index])
+        is_changed = is_changed or kind != "kept"
+    return without
 
 
 def describe(message: BaseMessage) -> dict[str, Any]:
@@ -201,4 +199,4 @@ def _name(model: Any) -> str:
 
 
 def _is_overflow(error: Exception) -> bool:
-    return isinstance(error, ContextOverflowError) or is_overflow(str(error))
+    return isinstance(error, ContextOverflowError) or says_too_long(str(error))

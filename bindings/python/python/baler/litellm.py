@@ -14,9 +14,7 @@ from typing import Any, Unpack
 
 from litellm.integrations.custom_logger import CustomLogger
 
-from ._errors import Error
-from ._memory import Memory
-from ._view import Window, WindowOptions, log
+from ._view import Window, WindowOptions, applied_to_dicts
 from .aio import run
 
 #: Calls whose messages are compacted.
@@ -29,7 +27,6 @@ class BalerLogger(CustomLogger):
     def __init__(self, **options: Unpack[WindowOptions]) -> None:
         super().__init__()
         self._window = Window(**options)
-        self._memory = Memory()
 
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
@@ -48,9 +45,5 @@ class BalerLogger(CustomLogger):
             return request
         format = "anthropic" if kind == "anthropic_messages" else "openai-chat"
         frame = {name: request[name] for name in ("model", "tools", "system") if request.get(name)}
-        try:
-            shown = self._memory.shown(self._window, format, frame, messages)
-        except Error as error:
-            log.warning("a request is sent as it is: %s", error)
-            return request
-        return request if shown is messages else {**request, "messages": shown}
+        shown = self._window.show(format, {**frame, "messages": messages})
+        return request if shown is None else {**request, "messages": applied_to_dicts(shown.messages, messages)}

@@ -18,11 +18,9 @@ from typing import Any, Unpack
 from agents import Model
 from agents.run_config import CallModelData, ModelInputData
 
-from ._baler import to_json
+from ._baler import says_too_long, to_json
 from ._errors import Error
-from ._memory import Memory, fingerprint
-from ._overflow import is_overflow
-from ._view import Window, WindowOptions, log
+from ._view import Window, WindowOptions, applied_to_dicts
 from .aio import run
 
 #: Histories of which views were shown that are remembered, for retries.
@@ -38,39 +36,35 @@ class Filter:
 
     def __init__(self, **options: Unpack[WindowOptions]) -> None:
         self._window = Window(**options)
-        self._memory = Memory()
         #: The histories of which views were shown last, by what was shown.
-        self._histories: OrderedDict[bytes, Any] = OrderedDict()
+        self._histories: OrderedDict[str, Any] = OrderedDict()
 
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """Runs before each call of a model."""
         given = data.model_data
         model = data.agent.model if isinstance(data.agent.model, str) else ""
         frame = {"model": model, "instructions": given.instructions, "tools": _tools(data.agent)}
-        shown = await run(self._shown, frame, given.input, False)
-        return ModelInputData(input=shown, instructions=given.instructions)
+        shown = await run(self._shown, frame, given.input)
+        return ModelInputData(input=given.input if shown is None else shown, instructions=given.instructions)
 
-    def _shown(self, frame: dict[str, Any], items: Any, overflow: bool) -> Any:
-        """Returns the items to send. Those that are shown as they are stay the same objects."""
-        try:
-            shown = self._memory.shown(self._window, "openai-responses", frame, items, overflow=overflow)
-            if shown is not items:
-                self._histories[fingerprint(shown)] = items
-                while len(self._histories) > HISTORIES:
-                    self._histories.popitem(last=False)
-            return shown
-        except Error as error:
-            log.warning("the history is sent as it is: %s", error)
-            return items
+    def _shown(self, frame: dict[str, Any], items: Any, *, less: bool = False) -> Any:
+        """Returns the items to send, as `Window.show`. Those that are shown as they are stay the same objects."""
+        shown = self._window.show("openai-responses", {**frame, "input": items}, less=less)
+        if shown is None:
+            return None
+        sent = applied_to_dicts(shown.messages, items)
+        self._histories[to_json(sent, "")] = items
+        while len(self._histories) > HISTORIES:
+            self._histories.popitem(last=False)
+        return sent
 
-    def _smaller(self, frame: dict[str, Any], shown: Any) -> Any:
-        """Returns less than was shown, and remembers that for later requests; `None` if nothing can be left out."""
+    def _smaller(self, frame: dict[str, Any], sent: Any) -> Any:
+        """Returns less than was sent, and remembers that for later requests; `None` if nothing can be left out."""
         try:
-            items = self._histories.get(fingerprint(shown), shown)
+            items = self._histories.get(to_json(sent, ""), sent)
         except Error:
             return None
-        smaller = self._shown(frame, items, True)
-        return smaller if len(to_json(smaller, "")) < len(to_json(shown, "")) else None
+        return self._shown(frame, items, less=True)
 
     def with_retry(self, model: Model) -> Model:
         """Wraps a model: a request that it refuses as too long is sent once more, smaller."""
@@ -108,7 +102,7 @@ class _Retrying(Model):
             yield event
 
     async def _smaller(self, error: Exception, instructions: Any, items: Any) -> Any:
-        if not is_overflow(str(error)) or not isinstance(items, list):
+        if not says_too_long(str(error)) or not isinstance(items, list):
             return None
         return await run(self._filter._smaller, {"model": "", "instructions": instructions}, items)
 

@@ -28,11 +28,9 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from ._baler import says_too_long
 from ._blocks import Block, rebuilt, text_of
-from ._errors import Error
-from ._memory import Memory
-from ._overflow import is_overflow
-from ._view import View, Window, WindowOptions, log
+from ._view import Window, WindowOptions, applied
 from .aio import run
 
 
@@ -44,30 +42,21 @@ class Baler(AbstractCapability[Any]):
 
     def __init__(self, **options: Unpack[WindowOptions]) -> None:
         self._window = Window(**options)
-        self._memory = Memory()
 
     async def prepare_model_request(self, ctx: Any, request_context: Any) -> Any:
         """Runs before each attempt of a request."""
         messages = request_context.messages
-        overflow = request_context.attempt > 1
-        view = await run(self._view, messages, _frame(request_context), overflow)
-        if view is None:
+        body = {**_frame(request_context), "messages": [describe(message) for message in messages]}
+        shown = await run(self._window.show, "anthropic", body, less=request_context.attempt > 1)
+        if shown is None:
             return request_context
-        return dataclasses.replace(request_context, messages=view.shown(messages, _inserted, _changed))
+        return dataclasses.replace(request_context, messages=applied(shown.messages, messages, _inserted, _changed))
 
     async def on_model_request_error(self, ctx: Any, *, request_context: Any, error: Exception) -> ModelResponse:
         """Runs when an attempt failed."""
-        if request_context.attempt == 1 and is_overflow(str(error)):
+        if request_context.attempt == 1 and says_too_long(str(error)):
             raise RetryModelRequest
         raise error
-
-    def _view(self, messages: list[ModelMessage], frame: dict[str, Any], overflow: bool) -> View | None:
-        history = [describe(message) for message in messages]
-        try:
-            return self._memory.view(self._window, "anthropic", frame, history, overflow=overflow)
-        except Error as error:
-            log.warning("the history is sent as it is: %s", error)
-            return None
 
 
 def _frame(request_context: Any) -> dict[str, Any]:

@@ -17,8 +17,7 @@ from strands.hooks.events import BeforeModelCallEvent
 from strands.hooks.registry import HookRegistry
 
 from ._blocks import Block, rebuilt, text_of
-from ._errors import Error
-from ._view import View, Window, WindowOptions, log
+from ._view import Window, WindowOptions, applied
 
 
 class BalerConversationManager(ConversationManager):
@@ -35,39 +34,28 @@ class BalerConversationManager(ConversationManager):
 
     def apply_management(self, agent: Any, **kwargs: Any) -> None:
         """Compacts the messages if they are too many."""
-        try:
-            self._reduce(agent, overflow=False)
-        except Error as error:
-            log.warning("the messages stay as they are: %s", error)
+        self._reduce(agent)
 
     def reduce_context(self, agent: Any, e: Exception | None = None, **kwargs: Any) -> None:
         """Compacts the messages after the model refused them as too long. Raises `e` if they cannot become fewer."""
-        try:
-            is_smaller = self._reduce(agent, overflow=True)
-        except Error as error:
-            log.warning("the messages stay as they are: %s", error)
-            is_smaller = False
-        if not is_smaller and e is not None:
+        if not self._reduce(agent, less=True) and e is not None:
             # Strands would try again without end.
             raise e
 
-    def _reduce(self, agent: Any, *, overflow: bool) -> bool:
+    def _reduce(self, agent: Any, *, less: bool = False) -> bool:
         messages = agent.messages
-        history = [describe(message) for message in messages]
         frame = {"model": _name(agent.model), "system": agent.system_prompt or "", "tools": _tools(agent)}
-        view = self._window.view("anthropic", frame, history, None, overflow=overflow)
-        if view is None or view.futile:
+        history = [describe(message) for message in messages]
+        shown = self._window.show("anthropic", {**frame, "messages": history}, less=less)
+        if shown is None:
             return False
-        self.removed_message_count += sum(1 for _ in messages) - len({entry.index for entry in view.entries} - {None})
-        messages[:] = shown(messages, view)
+        self.removed_message_count += len(messages) - sum(index is not None for _, index, _ in shown.messages)
+        messages[:] = applied(shown.messages, messages, _inserted, _changed)
         return True
 
 
-def shown(messages: list[Any], view: View) -> list[Any]:
-    """Returns what a view shows of Strands' messages. Messages that are shown as they are stay the same objects."""
-    return view.shown(
-        messages, lambda message: {"role": message["role"], "content": [{"text": text_of(message)}]}, _changed
-    )
+def _inserted(message: dict[str, Any]) -> Any:
+    return {"role": message["role"], "content": [{"text": text_of(message)}]}
 
 
 def describe(message: Any) -> dict[str, Any]:

@@ -44,12 +44,14 @@ pub use window::{Shown, Window, WindowError};
 ///
 /// As JSON ([`serde`]) it can be stored beside the history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct View {
     /// Number of these messages.
     covered: usize,
     /// Their hash.
     prefix: Prefix,
+    /// Number of messages that the history had when the view was made.
+    made_at: usize,
     shown: Vec<Entry>,
 }
 
@@ -84,6 +86,13 @@ impl View {
     #[must_use]
     pub const fn prefix(&self) -> Prefix {
         self.prefix
+    }
+
+    /// Returns the number of messages that the history had when the view was made, which is not less. What the model thought
+    /// in these, it thought behind the messages that the view stands for, and in later ones behind what is shown.
+    #[must_use]
+    pub const fn made_at(&self) -> usize {
+        self.made_at
     }
 
     /// Returns what is shown of these.
@@ -154,6 +163,7 @@ impl View {
         Some(Self {
             covered,
             prefix: *prefixes.get(covered)?,
+            made_at: count,
             shown,
         })
     }

@@ -54,8 +54,7 @@ async fn what_is_shown_stays_the_same_until_the_next_compaction() {
             let history = begin(&whole, &messages[..count]);
             let shown = show(&window, &history, &views).await;
             let is_compacted = shown
-                .receipt
-                .as_ref()
+                .receipt()
                 .is_some_and(|receipt| receipt.outcome == Outcome::Compacted);
             compactions += u32::from(is_compacted);
             if !history.is_broken() {
@@ -87,9 +86,9 @@ async fn a_history_that_was_rewound_or_branched_off_gets_the_view_of_what_it_beg
     for count in (1..=messages.len()).rev() {
         let history = begin(&whole, &messages[..count]);
         let shown = show(&window, &history, &views).await;
-        assert!(shown.view.is_none_or(|view| view.is_of(&history)));
+        assert!(shown.view.as_ref().is_none_or(|view| view.is_of(&history)));
         assert!(
-            shown.conversation.tokens() <= whole.tokens() / 3 || shown.receipt.is_some(),
+            shown.conversation.tokens() <= whole.tokens() / 3 || shown.receipt().is_some(),
             "{count}"
         );
     }
@@ -122,11 +121,30 @@ async fn a_view_that_was_stored_shows_the_same() {
     let views = Views::default();
     views.remember(stored);
     let shown_again = show(&window, &whole, &views).await;
-    assert!(shown_again.receipt.is_none());
+    assert!(shown_again.receipt().is_none());
     assert_eq!(
         shown_again.conversation.document(),
         shown.conversation.document()
     );
+}
+
+#[tokio::test]
+async fn a_view_says_how_long_its_history_was_when_it_was_made() {
+    let (whole, messages) = session(Kind::OpenAiChat, 3);
+    let window = window(whole.tokens() / 2, whole.tokens() / 4);
+    let views = Views::default();
+    let mut made_at = 0;
+    for count in 1..=messages.len() {
+        let shown = show(&window, &begin(&whole, &messages[..count]), &views).await;
+        if shown.compaction.is_some_and(|one| one.is_compacted()) {
+            made_at = count;
+        }
+        if let Some(view) = shown.view {
+            assert_eq!(view.made_at(), made_at);
+            assert!(view.covered() <= made_at);
+        }
+    }
+    assert!(made_at > 0);
 }
 
 #[tokio::test]
@@ -155,10 +173,10 @@ async fn what_programs_write_anew_into_their_instructions_changes_no_view() {
         r#"{"role": "system", "content": "今は七時。"}"#.to_owned(),
     );
     let before = show(&window, &begin(&whole, &messages), &views).await;
-    assert!(before.receipt.is_some());
+    assert!(before.receipt().is_some());
     messages[0] = r#"{"role": "system", "content": "今は八時。"}"#.to_owned();
     let after = show(&window, &begin(&whole, &messages), &views).await;
-    assert!(after.receipt.is_none());
+    assert!(after.receipt().is_none());
     assert_eq!(after.view, before.view);
     let expected = before.conversation.document().replace("七時", "八時");
     assert_eq!(after.conversation.document(), expected);
@@ -207,7 +225,7 @@ async fn whatever_becomes_of_a_history_what_is_shown_is_valid_and_stays_the_same
             let shown = show(&window, &history, &views).await;
             let case = format!("{kind:?} {seed}, request {request} of {count} messages");
             assert!(is_sound(&shown.conversation, &history), "{case}");
-            if shown.receipt.is_none() {
+            if shown.receipt().is_none() {
                 assert!(
                     shown.conversation.tokens() < window.at()
                         || views.is_futile(&history.prefixes()),
@@ -224,7 +242,7 @@ async fn whatever_becomes_of_a_history_what_is_shown_is_valid_and_stays_the_same
             // So is a longer history, as long as nothing is due.
             let more = begin(&whole, &branch[..(count + 1).min(branch.len())]);
             let next = show(&window, &more, &views).await;
-            let is_same = next.view == shown.view && next.receipt.is_none();
+            let is_same = next.view == shown.view && next.receipt().is_none();
             let unchanged = next
                 .conversation
                 .messages_unchanged_since(&shown.conversation);

@@ -6,6 +6,7 @@ use baler_conversation::Conversation;
 use baler_conversation::document::Prefix;
 
 use super::{View, Views};
+use crate::compaction::Compaction;
 use crate::compactor::{is_sound, of_refused};
 use crate::error::HostError;
 use crate::host::Host;
@@ -45,8 +46,16 @@ pub struct Shown {
     pub conversation: Conversation,
     /// The view by which it is shown; `None` if all of it is.
     pub view: Option<Arc<View>>,
-    /// What was done now; `None` if no compaction was due.
-    pub receipt: Option<Receipt>,
+    /// The compaction of what was shown before; `None` if none was due. It may have made nothing smaller.
+    pub compaction: Option<Compaction>,
+}
+
+impl Shown {
+    /// Returns what was done now; `None` if no compaction was due.
+    #[must_use]
+    pub fn receipt(&self) -> Option<&Receipt> {
+        self.compaction.as_ref().map(Compaction::receipt)
+    }
 }
 
 impl Window {
@@ -122,7 +131,7 @@ impl Window {
             return Ok(Shown {
                 conversation: history.clone(),
                 view: None,
-                receipt: None,
+                compaction: None,
             });
         }
         let prefixes = history.prefixes();
@@ -133,7 +142,7 @@ impl Window {
             return Ok(Shown {
                 conversation,
                 view,
-                receipt: None,
+                compaction: None,
             });
         }
         let (budget, trigger) = match overflow {
@@ -158,9 +167,9 @@ impl Window {
             }
         };
         Ok(Shown {
-            conversation: compaction.conversation,
+            conversation: compaction.conversation.clone(),
             view,
-            receipt: Some(compaction.receipt),
+            compaction: Some(compaction),
         })
     }
 }

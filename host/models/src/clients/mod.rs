@@ -40,4 +40,4 @@ pub use self::builder::{ClientBuilder, SetupError, connections};
 pub use self::choice::{ChoiceError, ModelChoice};
 pub use self::client::Client;
 pub use self::key::{KeyError, KeySource, KeySourceError};
-pub use self::too_long::{TOO_LONG_STATUSES, is_too_long};
+pub use self::too_long::{TOO_LONG_STATUSES, is_too_long, says_too_long};

@@ -68,6 +68,17 @@ pub fn is_too_long(status: u16, body: &[u8]) -> bool {
     recognise(status, &error_body(body)).is_some()
 }
 
+/// Decides whether the text of an error says so, in which clients and frameworks put the answer of the provider.
+#[must_use]
+pub fn says_too_long(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let holds = |phrase: &str| text.contains(&phrase.to_lowercase());
+    // As above: a rate limit may name tokens, too.
+    let is_rate = holds("rate limit") || holds("rate_limit");
+    let is_named = CODES.into_iter().any(holds) || PHRASES.iter().any(|(phrase, _)| holds(phrase));
+    is_named && (!is_rate || holds("request too large for"))
+}
+
 /// Returns `Some` if the question was too long; inside it, how many tokens would fit, if the server says so.
 pub(super) fn recognise(status: u16, body: &ErrorBody) -> Option<Option<u32>> {
     if !TOO_LONG_STATUSES.contains(&status) {
@@ -213,6 +224,26 @@ mod tests {
             (500, "internal error"),
         ] {
             assert_eq!(recognised(status, message), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_text_says_that_a_request_is_too_long_as_clients_write_it() {
+        for text in [
+            "Error code: 400 - {'error': {'message': 'no', 'code': 'context_length_exceeded'}}",
+            "400 INVALID_ARGUMENT. The input token count (9) exceeds the maximum number of tokens allowed (8).",
+            "litellm.ContextWindowExceededError: no",
+            "Error code: 429 - {'error': {'message': 'Request too large for gpt-4o', 'code': 'rate_limit_exceeded'}}",
+        ] {
+            assert!(says_too_long(text), "{text}");
+        }
+        for text in [
+            "",
+            "temperature must be <= 2",
+            "Rate limit reached: your prompt is too long for this minute",
+            "string_above_max_length",
+        ] {
+            assert!(!says_too_long(text), "{text}");
         }
     }
 
