@@ -76,6 +76,15 @@ pub(crate) fn shortened(text: &str) -> String {
     short
 }
 
+/// Returns the status of an answer; a dash if the client left before there was one.
+#[cfg(feature = "http")]
+pub(crate) fn status(exchange: &baler_proxy::Exchange) -> String {
+    match exchange.status {
+        0 => "-".to_owned(),
+        status => status.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -112,6 +112,12 @@ const TOOLS: &[Tool] = &[
         commands: &["cargo run --locked --release --package baler-tools --bin relay --"],
     },
     Tool {
+        name: "replay",
+        takes: "[CORPUS] [--cliff FOLDER]",
+        does: "replays recorded sessions through `baler proxy` and another proxy, and counts what a provider would bill",
+        commands: &["cargo run --locked --release --package baler-tools --bin replay --"],
+    },
+    Tool {
         name: "bench",
         takes: "[FILTER]",
         does: "runs the benchmarks",

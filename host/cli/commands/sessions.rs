@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
-use crate::figures::{cleaned, number};
+use crate::figures::{cleaned, number, status};
 use crate::output;
 use crate::settings;
 
@@ -182,7 +182,7 @@ fn requests(exchanges: &[Exchange]) -> String {
             exchange
                 .usage
                 .map_or_else(|| "-".to_owned(), |usage| number(usage.cached)),
-            exchange.status.to_string(),
+            status(exchange),
             crate::figures::time(Duration::from_micros(exchange.added_us)),
         ]
     }));

@@ -23,7 +23,7 @@ use crate::{paths, search, unseen};
 const AHEAD: usize = 60;
 
 /// The least number of needed names at which recall is measured.
-const MIN_NEEDED: usize = 5;
+pub(crate) const MIN_NEEDED: usize = 5;
 
 /// The cuts, as shares of the units. A conversation with questions is also cut at its end.
 const CUTS: [f64; 3] = [0.4, 0.6, 0.8];
@@ -159,18 +159,7 @@ pub(crate) fn cases(
     if recorded {
         return Ok(recorded_cases(host, record));
     }
-    let whole = match record.kind {
-        RecordingKind::Log => without_compactions(&record.document),
-        RecordingKind::Document => record.document.clone(),
-    };
-    let format = match record.kind {
-        RecordingKind::Log => None,
-        RecordingKind::Document => record.format.parse().ok(),
-    };
-    let whole = read_as(host, whole, format).ok_or(SkipReason::Unread)?;
-    if whole.is_broken() {
-        return Err(SkipReason::Invalid);
-    }
+    let whole = whole(host, record)?;
     let units = read(&whole);
     let mut cuts: Vec<usize> = CUTS
         .iter()
@@ -196,6 +185,23 @@ pub(crate) fn cases(
         case(conversation, &behind, &record.wanted, asked, None)
     });
     Ok(cases.collect())
+}
+
+/// Reads a recorded conversation as if its program had compacted nothing.
+pub(crate) fn whole(host: &Host, record: &Recording) -> Result<Conversation, SkipReason> {
+    let document = match record.kind {
+        RecordingKind::Log => without_compactions(&record.document),
+        RecordingKind::Document => record.document.clone(),
+    };
+    let format = match record.kind {
+        RecordingKind::Log => None,
+        RecordingKind::Document => record.format.parse().ok(),
+    };
+    let whole = read_as(host, document, format).ok_or(SkipReason::Unread)?;
+    match whole.is_broken() {
+        true => Err(SkipReason::Invalid),
+        false => Ok(whole),
+    }
 }
 
 /// Reads a document in this format, or in the one that is detected. `None` if it cannot be read.
@@ -321,7 +327,11 @@ pub(crate) fn read(conversation: &Conversation) -> Vec<Vec<Message>> {
 }
 
 /// Returns the names of the history that the model is the first to mention after the cut.
-fn needed(history: &[&Message], behind: &[&Message], conversation: &Conversation) -> Vec<Needed> {
+pub(crate) fn needed(
+    history: &[&Message],
+    behind: &[&Message],
+    conversation: &Conversation,
+) -> Vec<Needed> {
     let total: usize = history.iter().map(|message| message.size()).sum();
     let far = total as f64 * FAR;
     let mut last: HashMap<Name, usize> = HashMap::new();
@@ -417,7 +427,7 @@ fn system(conversation: &Conversation) -> String {
 
 /// Returns the user's sentences with never, always, must, do not, don't or only, without their final
 /// punctuation. Summaries of earlier compactions do not count.
-fn rules(conversation: &Conversation, units: &[Vec<Message>]) -> Vec<String> {
+pub(crate) fn rules(conversation: &Conversation, units: &[Vec<Message>]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut known: HashSet<String> = HashSet::new();
     let own = conversation

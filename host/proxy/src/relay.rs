@@ -10,6 +10,7 @@ use baler_host::Format;
 use baler_http::Token;
 use bytes::Bytes;
 use tower_service::Service as _;
+use tracing::Instrument as _;
 
 use crate::answers::{self, Answer};
 use crate::body::{Passing, Room, Taken, Unread};
@@ -136,7 +137,8 @@ pub(crate) async fn relay(app: Arc<App>, request: Request<Body>) -> Response<Bod
                 format,
                 came,
             };
-            converse(&app, asked).await
+            let span = tracing::debug_span!("proxy.request", upstream = %upstream.name, ?format);
+            converse(&app, asked).instrument(span).await
         }
         Err(Unread::TooSlow) => errors::respond(
             Some(format),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use baler_proxy::Exchange;
 use maud::{Markup, html};
 
-use crate::figures::{count, number, time};
+use crate::figures::{count, number, status, time};
 use crate::report::words::{Untrusted, share};
 use crate::ui::page::scroll;
 use crate::ui::{record, when};
@@ -74,7 +74,7 @@ fn trigger(name: &str) -> &str {
 }
 
 /// What the reasons mean for which a request went on as it came, or as it was shown before, although it was due.
-const REASONS: [(&str, &str); 15] = [
+const REASONS: [(&str, &str); 17] = [
     (
         "at-floor",
         "everything in it must stay: system prompt, tools, the task, your newest words, outputs not seen yet",
@@ -111,6 +111,14 @@ const REASONS: [(&str, &str); 15] = [
     (
         "refused-by-provider",
         "the provider refused what baler made of it, so it went on as it came",
+    ),
+    (
+        "tried-recently",
+        "a compaction a few messages before was in vain; the next one waits for more messages",
+    ),
+    (
+        "too-long",
+        "the provider refused it as too long, so a smaller one was sent",
     ),
     ("unreachable", "no connection to the provider"),
     ("failed", "baler failed; its log says more"),
@@ -203,7 +211,7 @@ pub(super) fn requests(exchanges: &[Exchange]) -> Markup {
                             td class="number" { (number(exchange.tokens[0])) }
                             td class="number" { (number(exchange.tokens[1])) }
                             td class="number" { @match exchange.usage { Some(usage) => (number(usage.cached)), None => "–" } }
-                            td class={ "number" @if exchange.status >= 400 { " bad" } } { (exchange.status) }
+                            td class={ "number" @if exchange.status >= 400 { " bad" } } { (status(exchange)) }
                             td class="number" { (time(Duration::from_micros(exchange.added_us))) }
                         }
                     } }

@@ -172,7 +172,7 @@ fn are_within_share(words: u64, receipt: &Receipt) -> bool {
 }
 
 /// Whether the user says something in a unit, or shows pictures. What programs write as the user does not count.
-fn has_users_words(unit: &Unit, messages: &[Message]) -> bool {
+pub(crate) fn has_users_words(unit: &Unit, messages: &[Message]) -> bool {
     let mut texts = messages
         .iter()
         .filter(|message| message.role == Role::User)

@@ -85,10 +85,10 @@ fn event(event: &Value) -> String {
     format!("{}data: {event}\n\n", name.unwrap_or_default())
 }
 
-/// Cuts a text into the pieces in which a model says it.
+/// Cuts a text into the pieces in which a model says it: enough of them that a reader who goes away is noticed by the rest.
 fn pieces(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
-    let length = letters.len().div_ceil(3).max(1);
+    let length = letters.len().div_ceil(8).max(1);
     letters.chunks(length).map(String::from_iter).collect()
 }
 
