@@ -1,6 +1,5 @@
 //! The arguments that several commands share, and their parsers. `settings` makes requests and hosts of them.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -234,18 +233,6 @@ impl FromStr for PinArgument {
                 }),
         }
     }
-}
-
-/// An address to listen on: a port alone is one of this machine.
-pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
-    let port = text.parse::<u16>();
-    let address = match port {
-        Ok(port) => Ok((Ipv4Addr::LOCALHOST, port).into()),
-        Err(_) => text.parse(),
-    };
-    address.map_err(|_| {
-        "give an address and a port such as 127.0.0.1:7411, or a port of this machine".to_owned()
-    })
 }
 
 fn tokens(text: &str) -> Result<u32, String> {

@@ -1,7 +1,7 @@
-//! The token of a server or proxy.
+//! The address and the token of a server or proxy.
 
 use std::env;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use anyhow::anyhow;
@@ -34,4 +34,16 @@ pub(crate) fn listen_failure(error: ServerError) -> Failure {
         ServerError::NeedsToken { address } => needed(address),
         error => Failure::wrong_use(error),
     }
+}
+
+/// An address to listen on: a port alone is one of this machine.
+pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.parse::<u16>();
+    let address = match port {
+        Ok(port) => Ok((Ipv4Addr::LOCALHOST, port).into()),
+        Err(_) => text.parse(),
+    };
+    address.map_err(|_| {
+        "give an address and a port such as 127.0.0.1:7411, or a port of this machine".to_owned()
+    })
 }

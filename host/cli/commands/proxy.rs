@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 
-use crate::arguments;
 use crate::exit::{Exit, Failure};
 use crate::figures::number;
 use crate::output::{self, Messages};
@@ -30,7 +29,7 @@ pub(crate) struct ProxyCommand {
     #[arg(
         long,
         value_name = "[ADDRESS:]PORT",
-        value_parser = arguments::listen_address,
+        value_parser = token::listen_address,
         default_value = "127.0.0.1:7411",
         help_heading = "Network"
     )]

@@ -34,7 +34,7 @@ use crate::token;
 #[command(after_help = AFTER, mut_arg("timeout", |arg| arg.help(TIMEOUT)))]
 pub(crate) struct ServeCommand {
     /// Address to listen on. An address that other machines can reach requires a token
-    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = arguments::listen_address, default_value = "127.0.0.1:7410")]
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = token::listen_address, default_value = "127.0.0.1:7410")]
     listen: SocketAddr,
 
     /// File with the bearer token that clients have to send [default: $BALER_TOKEN]

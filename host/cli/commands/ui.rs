@@ -23,7 +23,8 @@ use crate::ui::{self, Pages, Trial};
 pub(crate) struct UiCommand {
     /// Address to listen on. An address that other machines can reach requires a token, which a browser asks for as a
     /// password
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7412")]
+    #[arg(long, value_name = "[ADDRESS:]PORT",
+        value_parser = token::listen_address, default_value = "127.0.0.1:7412")]
     listen: SocketAddr,
 
     /// File with the token that clients have to send [default: $BALER_TOKEN]

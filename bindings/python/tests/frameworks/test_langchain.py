@@ -123,6 +123,24 @@ def test_the_view_survives_a_checkpoint(host):
     assert third["messages"][-1].content and baler.validate([describe(m) for m in model.seen[-1]], host=host)
 
 
+def test_thinking_is_shown_only_behind_the_messages_it_was_made_behind(host):
+    model = Scripted(seen=[])
+    agent(model, host, at=1_200).invoke({"messages": [HumanMessage(TASK)]}, CONFIG)
+
+    def thinks(message):
+        return isinstance(message, AIMessage) and "thinking" in str(message.content)
+
+    compacted = [n for n in range(1, len(model.seen) - 1) if len(model.seen[n]) < len(model.seen[n - 1])]
+    assert compacted
+    for n in compacted:
+        before, now, later = model.seen[n - 1 : n + 2]
+        change = next(place for place, message in enumerate(now) if message is not before[place])
+        behind = [message for message in now[change + 1 :] if isinstance(message, AIMessage)]
+        assert behind and not any(thinks(message) for message in behind)
+        # What the model thought since then is shown.
+        assert [thinks(m) for m in later if isinstance(m, AIMessage)][-1]
+
+
 def test_nothing_of_it_is_streamed(host):
     model = Scripted(seen=[])
     events = list(
