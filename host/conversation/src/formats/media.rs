@@ -116,6 +116,8 @@ impl Media {
         use base64::Engine as _;
         let digits = self.digits(document)?;
         let head = digits.get(..digits.len().min(HEADER) / 4 * 4)?;
+        // Clients of Google write the alphabet of URLs.
+        let head = head.replace('-', "+").replace('_', "/");
         let bytes = base64::engine::general_purpose::STANDARD
             .decode(head)
             .ok()?;
