@@ -206,6 +206,17 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_in_the_alphabet_of_urls_has_its_size() {
+        let mut wide = picture(65_535);
+        let data = wide["source"]["data"].as_str().expect("a text").to_owned();
+        assert!(data.contains(['+', '/']), "{data}");
+        wide["source"]["data"] = data.replace('+', "-").replace('/', "_").into();
+        let text = json!({"type": "text", "text": "測って。"});
+        let messages = [json!({"role": "user", "content": [text, wide]})];
+        assert!(read(&messages).has_refused_pictures());
+    }
+
+    #[test]
     fn newest_large_pictures_stay_where_few_are_left() {
         // 22 pictures; without two of them there are no longer more than 20.
         let conversation = read(&harbour(100, 21, 4_000));
