@@ -76,6 +76,13 @@ pub(crate) fn shortened(text: &str) -> String {
     short
 }
 
+/// Returns a time in UTC, given in seconds since 1970; the last one of the year 9999 for all later ones.
+#[cfg(feature = "http")]
+pub(crate) fn utc(seconds: u64) -> String {
+    let since = std::time::Duration::from_secs(seconds.min(253_402_300_799));
+    humantime::format_rfc3339_seconds(std::time::UNIX_EPOCH + since).to_string()
+}
+
 /// Returns the status of an answer; a dash if the client left before there was one.
 #[cfg(feature = "http")]
 pub(crate) fn status(exchange: &baler_proxy::Exchange) -> String {

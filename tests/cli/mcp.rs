@@ -190,6 +190,27 @@ fn install_adds_the_server_to_a_configuration_and_uninstall_removes_it() {
 }
 
 #[test]
+fn a_server_of_another_program_keeps_its_name_and_its_place() {
+    let own =
+        r#"{"mcpServers": {"baler": {"command": "/opt/hay/press", "env": {"PRESS_KEY": "k"}}}}"#;
+    let of_codex = "[mcp_servers.baler]\ncommand = \"/opt/hay/press\"\n";
+    for (program, file, before) in [
+        ("claude", ".claude.json", own),
+        ("codex", ".codex/config.toml", of_codex),
+    ] {
+        let bench = Bench::new();
+        let path = bench.path(file);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        fs::write(&path, before).expect("a file");
+        for what in ["install", "uninstall"] {
+            let ran = bench.run(&["mcp", what, program]).ends(2);
+            assert!(ran.stderr.contains("/opt/hay/press"), "{}", ran.stderr);
+            assert_eq!(read(&path), before);
+        }
+    }
+}
+
+#[test]
 fn install_makes_a_configuration_where_there_is_none() {
     let bench = Bench::new();
     for (program, file, _) in CONFIGURATIONS {

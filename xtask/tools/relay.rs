@@ -23,7 +23,7 @@ mod latency;
 use latency::Latencies;
 
 /// How often as many streams are opened.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 12;
 
 const REQUESTS: usize = 1_000;
 const STREAMS: usize = 500;

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
 
 use super::{Agent, json_edit, toml_edit};
 use crate::exit::Failure;
+use crate::figures::cleaned;
 use crate::files::{self, Seen};
 use crate::whole_file::WholeFile;
 
@@ -62,6 +63,12 @@ impl Change {
         };
         let (before, seen) = read(&file)?;
         let list = list_of(agent);
+        if let Some(other) = other_server(agent, &before) {
+            return Err(Failure::wrong_use(anyhow!(
+                "`{}` is not changed: it calls another server `{KEY}`, which runs `{other}`; give that one another name first",
+                file.display()
+            )));
+        }
         let entry = command.map(|command| entry_of(agent, command));
         let edit = match (agent, &entry) {
             (Agent::Codex, Some(entry)) => toml_edit::set(&before, list, KEY, entry),
@@ -130,6 +137,22 @@ const fn list_of(agent: Agent) -> &'static str {
     }
 }
 
+/// Returns what the server called `baler` runs, if that is not baler.
+fn other_server(agent: Agent, text: &str) -> Option<String> {
+    let all: Value = match agent {
+        Agent::Codex => toml::from_str(text).ok()?,
+        _ => serde_json::from_str(text).ok()?,
+    };
+    let server = all.get(list_of(agent))?.get(KEY)?;
+    let command = match &server["command"] {
+        Value::Array(words) => words.first()?.as_str(),
+        word => word.as_str(),
+    };
+    let command = command.unwrap_or("something else");
+    let stem = Path::new(command).file_stem()?.to_str()?;
+    (stem != KEY).then(|| cleaned(command))
+}
+
 /// Returns what the list says of a server that this command runs.
 fn entry_of(agent: Agent, command: &[String]) -> Value {
     match (agent, command) {
@@ -150,7 +173,7 @@ fn by_hand(agent: Agent, entry: &Value) -> String {
 }
 
 /// Reads a configuration. One that does not exist is empty.
-fn read(file: &std::path::Path) -> Result<(String, Option<Seen>), Failure> {
+fn read(file: &Path) -> Result<(String, Option<Seen>), Failure> {
     if !file.exists() {
         return Ok((String::new(), None));
     }

@@ -32,6 +32,9 @@ pub(crate) struct Removed {
 /// The most bytes of the first line of a log, which says whose it is. Codex puts its instructions there.
 const FIRST_LINE: u64 = 1 << 20;
 
+/// Letters of a name of a folder of Claude Code's, of which longer ones are cut.
+const CLAUDE_NAME: usize = 200;
+
 impl SessionLog {
     /// # Errors
     /// The program writes no logs that baler reads.
@@ -73,7 +76,21 @@ impl SessionLog {
         let own = self.agent.folder()?;
         let mut logs = Vec::new();
         match self.agent {
-            Agent::Claude => find(&own.join("projects").join(self.claude_name()), 0, &mut logs),
+            Agent::Claude => {
+                let name = self.claude_name();
+                // Long names end in a hash of Claude Code's own.
+                let long = name.get(..CLAUDE_NAME).map(|begin| format!("{begin}-"));
+                let is_ours = |other: &str| match &long {
+                    Some(begin) => other.starts_with(begin.as_str()),
+                    None => other == name,
+                };
+                let projects = fs::read_dir(own.join("projects")).ok()?.flatten();
+                for project in projects {
+                    if project.file_name().to_str().is_some_and(is_ours) {
+                        find(&project.path(), 0, &mut logs);
+                    }
+                }
+            }
             // In folders of a year, a month and a day.
             Agent::Codex => find(&own.join("sessions"), 3, &mut logs),
             Agent::Gemini => {
@@ -94,9 +111,10 @@ impl SessionLog {
 
     /// Returns the name of the folder in which Claude Code keeps the logs of the working folder.
     fn claude_name(&self) -> String {
+        // JavaScript's letters are units of UTF-16.
         let spelled = |letter: char| match letter.is_ascii_alphanumeric() {
-            true => letter,
-            false => '-',
+            true => letter.to_string(),
+            false => "-".repeat(letter.len_utf16()),
         };
         self.folder.to_string_lossy().chars().map(spelled).collect()
     }
@@ -206,8 +224,8 @@ mod tests {
     fn claude_code_names_folders_by_letters_and_digits() {
         let log = SessionLog {
             agent: Agent::Claude,
-            folder: "/home/a.b/my_work".into(),
+            folder: "/home/a.b/my_wörk 😀".into(),
         };
-        assert_eq!(log.claude_name(), "-home-a-b-my-work");
+        assert_eq!(log.claude_name(), "-home-a-b-my-w-rk---");
     }
 }

@@ -83,7 +83,8 @@ impl RunCommand {
             .flatten();
         let plan = programs::plan(program, arguments, &Found::here(tool));
         for warning in &plan.warnings {
-            messages.warn(warning);
+            // Who wants it quiet wants to know all the more if nothing passes.
+            Messages { quiet: false }.warn(warning);
         }
         let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let upstreams = plan.upstreams.clone();

@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::anyhow;
 use baler_proxy::{Action, Exchange, Sessions, Total};
@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
-use crate::figures::{cleaned, number, status};
+use crate::figures::{cleaned, number, status, utc};
 use crate::output;
 use crate::settings;
 
@@ -190,7 +190,7 @@ fn requests(exchanges: &[Exchange]) -> String {
 }
 
 fn time(exchange: &Exchange) -> String {
-    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(exchange.time)).to_string()
+    utc(exchange.time)
 }
 
 /// Writes rows in columns: the first ones are words, the others numbers.

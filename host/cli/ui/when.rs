@@ -1,8 +1,10 @@
 //! When something was. The browser's time zone is not known here, so times are relative, or UTC.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use maud::{Markup, html};
+
+use crate::figures;
 
 /// Returns the seconds since 1970.
 pub(super) fn now() -> u64 {
@@ -25,7 +27,7 @@ pub(super) fn clock(time: u64) -> Markup {
 
 /// Returns a time in UTC.
 pub(super) fn written(time: u64) -> String {
-    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(time)).to_string()
+    figures::utc(time)
 }
 
 /// Returns a time in UTC, as people write it.

@@ -128,9 +128,12 @@ impl Sessions {
         if name.is_empty() || !name.bytes().all(is_name) {
             return Err(io::ErrorKind::NotFound.into());
         }
-        let lines = BufReader::new(fs::File::open(self.path(name))?).lines();
-        let read = |line: io::Result<String>| serde_json::from_str(&line.ok()?).ok();
-        Ok(lines.filter_map(read).collect())
+        let lines = BufReader::new(fs::File::open(self.path(name))?).split(b'\n');
+        // What cannot be read once may never be, such as a folder of that name.
+        let lines = lines.map_while(Result::ok);
+        Ok(lines
+            .filter_map(|line| serde_json::from_slice(&line).ok())
+            .collect())
     }
 
     fn path(&self, name: &str) -> PathBuf {

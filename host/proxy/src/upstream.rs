@@ -202,9 +202,10 @@ pub(crate) fn choose<'u, 'p>(
     }
     let provider = match first {
         "v1beta" | "v1alpha" => "gemini",
-        _ if headers.contains_key("x-goog-api-key") => "gemini",
-        _ if headers.contains_key("anthropic-version") => "anthropic",
+        "v1" if headers.contains_key("x-goog-api-key") => "gemini",
+        "v1" if headers.contains_key("anthropic-version") => "anthropic",
         "v1" => "openai",
+        // A name that no upstream has: its key is for nobody else.
         _ => return None,
     };
     Some((by_name(provider)?, path))
@@ -273,7 +274,9 @@ mod tests {
             let found = chosen(path, header).expect("an upstream");
             assert_eq!(found, (name.to_owned(), url.to_owned()), "{path}");
         }
-        assert_eq!(chosen("/elsewhere/v1/x", "x"), None);
+        for header in ["x", "anthropic-version", "x-goog-api-key"] {
+            assert_eq!(chosen("/elsewhere/v1/messages", header), None, "{header}");
+        }
         assert_eq!(chosen("/", "x"), None);
     }
 
@@ -292,8 +295,7 @@ mod tests {
         }
         let (_, url) = chosen("/groq/v1/files/a..b?at=../x", "x").expect("an upstream");
         assert_eq!(url, "http://localhost:9/openai/v1/files/a..b?at=../x");
-        let (_, url) = chosen("/groq@evil.example/x", "x").unwrap_or_default();
-        assert_eq!(url, "");
+        assert_eq!(chosen("/groq@evil.example/x", "x"), None);
     }
 
     #[test]

@@ -16,8 +16,32 @@ const MANAGED: &str = if cfg!(windows) {
     "etc/claude-code"
 };
 
+/// Variables that send requests to another API than Anthropic's own.
+const OTHER_APIS: [&str; 3] = [
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CLAUDE_CODE_USE_FOUNDRY",
+];
+
 pub(super) fn plan(plan: &mut Plan, arguments: &[String], found: &Found) {
     base_url(plan, arguments, found);
+    let is_set = |name: &&str| {
+        let in_settings = || {
+            let user = found.folder_of("CLAUDE_CONFIG_DIR", ".claude");
+            let folders = user.into_iter().chain([found.folder.join(".claude")]);
+            let mut files = folders.flat_map(|folder| {
+                ["settings.json", "settings.local.json"].map(|name| folder.join(name))
+            });
+            files.find_map(|file| in_file(&file, name))
+        };
+        let value = found.variable(name).map(str::to_owned).or_else(in_settings);
+        value.is_some_and(|value| !["", "0", "false"].contains(&value.as_str()))
+    };
+    if let Some(name) = OTHER_APIS.iter().find(|name| is_set(name)) {
+        plan.warnings.push(format!(
+            "Claude Code's requests do not pass through baler: {name} is set, so it asks another API than Anthropic's"
+        ));
+    }
     let Some([program, of_tool @ ..]) = found.tool.as_deref() else {
         return;
     };
@@ -42,13 +66,13 @@ fn base_url(plan: &mut Plan, arguments: &[String], found: &Found) {
         ));
     };
     let managed = found.root.join(MANAGED).join("managed-settings.json");
-    if in_file(&managed).is_some() {
+    if in_file(&managed, BASE_URL).is_some() {
         return bypassed(&format!("{} sets ANTHROPIC_BASE_URL", managed.display()));
     }
     let typed = values(arguments, &["--settings"]);
-    let by_argument = typed
-        .last()
-        .and_then(|typed| in_text(typed).or_else(|| in_file(&found.folder.join(typed))));
+    let by_argument = typed.last().and_then(|typed| {
+        in_text(typed, BASE_URL).or_else(|| in_file(&found.folder.join(typed), BASE_URL))
+    });
     let user = found
         .folder_of("CLAUDE_CONFIG_DIR", ".claude")
         .map(|folder| folder.join("settings.json"));
@@ -57,8 +81,8 @@ fn base_url(plan: &mut Plan, arguments: &[String], found: &Found) {
         .iter()
         .map(|name| found.folder.join(".claude").join(name))
         .filter(|file| Some(file) != user.as_ref())
-        .find_map(|file| in_file(&file));
-    let by_user = user.as_deref().and_then(in_file);
+        .find_map(|file| in_file(&file, BASE_URL));
+    let by_user = user.as_deref().and_then(|file| in_file(file, BASE_URL));
     // Else baler would send the user's key where Claude Code itself does not yet send it.
     if by_folder.is_some() && !is_trusted(arguments, found) {
         return bypassed(
@@ -80,13 +104,16 @@ fn base_url(plan: &mut Plan, arguments: &[String], found: &Found) {
     }
 }
 
-fn in_file(path: &Path) -> Option<String> {
-    in_text(&fs::read_to_string(path).ok()?)
+const BASE_URL: &str = "ANTHROPIC_BASE_URL";
+
+/// Returns what a file of settings sets a variable to.
+fn in_file(path: &Path, variable: &str) -> Option<String> {
+    in_text(&fs::read_to_string(path).ok()?, variable)
 }
 
-fn in_text(text: &str) -> Option<String> {
+fn in_text(text: &str, variable: &str) -> Option<String> {
     let settings: Value = serde_json::from_str(text).ok()?;
-    Some(settings["env"]["ANTHROPIC_BASE_URL"].as_str()?.to_owned())
+    Some(settings["env"][variable].as_str()?.to_owned())
 }
 
 /// Decides whether Claude Code trusts the settings in the current folder: the user said so, or cannot be asked.
@@ -117,6 +144,33 @@ mod tests {
     const SETTINGS: &str =
         r#"--settings={"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:9/anthropic-2"}}"#;
     const OWN: [(&str, &str); 1] = [("ANTHROPIC_BASE_URL", "https://environment.example")];
+
+    #[test]
+    fn where_it_asks_another_api_nothing_passes_and_that_is_said() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (plan, _) = of(
+            &["claude"],
+            &found(&[("CLAUDE_CODE_USE_BEDROCK", "0")], home.path()),
+        );
+        assert_eq!(plan.warnings, [""; 0]);
+        let (plan, _) = of(
+            &["claude"],
+            &found(&[("CLAUDE_CODE_USE_BEDROCK", "1")], home.path()),
+        );
+        assert!(
+            warns(&plan, "CLAUDE_CODE_USE_BEDROCK"),
+            "{:?}",
+            plan.warnings
+        );
+        let vertex = r#"{"env": {"CLAUDE_CODE_USE_VERTEX": "true"}}"#;
+        write(home.path(), ".claude/settings.json", vertex);
+        let (plan, _) = of(&["claude"], &found(&[], home.path()));
+        assert!(
+            warns(&plan, "CLAUDE_CODE_USE_VERTEX"),
+            "{:?}",
+            plan.warnings
+        );
+    }
 
     #[test]
     fn the_base_url_of_its_settings_is_an_upstream_and_an_argument_overrules_it() {

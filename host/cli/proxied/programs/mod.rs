@@ -2,6 +2,7 @@
 
 mod claude;
 mod codex;
+mod gemini;
 mod jsonc;
 mod opencode;
 
@@ -93,6 +94,7 @@ pub(crate) fn plan(program: &OsStr, arguments: &[OsString], found: &Found) -> Pl
     match name {
         Some("claude") => claude::plan(&mut plan, &options, found),
         Some("codex") => codex::plan(&mut plan, &options, found),
+        Some("gemini") => gemini::plan(&mut plan, found),
         Some("opencode") => opencode::plan(&mut plan, found),
         _ => {}
     }

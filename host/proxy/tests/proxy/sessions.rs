@@ -380,6 +380,9 @@ async fn what_is_recorded_of_a_session_can_be_read_again() {
     assert_eq!(names, [told[0].session.clone()]);
     assert_eq!(sessions.exchanges(&names[0]).expect("is read"), told);
     assert!(sessions.exchanges("../views").is_err());
+    std::fs::create_dir(path.join("a-folder.jsonl")).expect("a folder");
+    let nothing = sessions.exchanges("a-folder").unwrap_or_default();
+    assert_eq!(nothing, []);
     let text = std::fs::read_to_string(path.join(format!("{}.jsonl", names[0]))).expect("a file");
     assert!(!text.contains("harbour") && !text.contains("Aino"));
 }
