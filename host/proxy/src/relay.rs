@@ -108,7 +108,7 @@ pub(crate) async fn relay(app: Arc<App>, request: Request<Body>) -> Response<Bod
         return errors::respond(format, StatusCode::NOT_FOUND, &message);
     };
     let Some(url) = upstream.url(path) else {
-        let message = "the path leads out of the upstream's own";
+        let message = "expected a path behind the name of the upstream, such as /v1/messages, and none that leads out of it";
         return errors::respond(format, StatusCode::BAD_REQUEST, message);
     };
     headers::for_upstream(&mut parts.headers);
