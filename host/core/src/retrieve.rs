@@ -249,6 +249,9 @@ pub(crate) fn references(receipt: &Receipt) -> impl Iterator<Item = &str> {
 fn error_for_model(error: &ArchiveError) -> String {
     match error {
         ArchiveError::Missing { .. } => "That is no longer in the archive.",
+        ArchiveError::NoReference { .. } => {
+            "That is no reference: expected 20 hex digits, as placeholders and summaries name them. Search with `query`."
+        }
         _ => "That cannot be read now. Go on without it, or try again later.",
     }
     .to_owned()
@@ -319,6 +322,16 @@ fn words(query: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_model_learns_what_a_reference_is() {
+        let reference = "../../etc/passwd".to_owned();
+        let told = error_for_model(&ArchiveError::NoReference { reference });
+        assert!(
+            told.contains("20 hex digits") && !told.contains("later"),
+            "{told}"
+        );
+    }
 
     #[test]
     fn retrieve_notes_each_reference_once_and_keeps_the_order() {

@@ -21,7 +21,7 @@ const OTHERS: usize = 64 << 10;
 const PASSED: usize = 1 << 30;
 
 /// The time for a form. It comes from a browser, mostly on this machine.
-const TIME: Duration = Duration::from_secs(120);
+const TIME: Duration = Duration::from_secs(30);
 
 /// Reads a form. What was read before something went wrong is chosen.
 pub(super) async fn read(
