@@ -30,7 +30,7 @@ struct Command {
 /// The text cannot hold the program, an argument or the working folder.
 pub(crate) fn unit(manager: Manager) -> Result<String, Failure> {
     let program = env::current_exe().context("cannot find out where this program is")?;
-    let folder = env::current_dir().context("there is no working folder")?;
+    let folder = env::current_dir().context("cannot find out the working folder")?;
     let mut words: Vec<String> = Vec::new();
     let all = [program.into_os_string(), folder.into_os_string()].into_iter();
     for word in all.chain(env::args_os().skip(1)) {

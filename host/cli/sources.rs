@@ -44,7 +44,7 @@ pub(crate) fn typed_or_default(typed: &[String], has_model: bool) -> Vec<&str> {
     }
 }
 
-/// A person at a terminal is told what takes long.
+/// Tells a person at a terminal about long steps.
 const TOLD: Messages = Messages { quiet: false };
 
 /// What each of the host's own strategies does.

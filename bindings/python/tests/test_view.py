@@ -89,7 +89,7 @@ def test_a_view_that_was_stored_is_shown_again(host):
     found = again.show("openai-chat", {"messages": whole}, view=first.view)
     assert found.view == first.view and found.conversation.document == first.conversation.document
     assert compactions == []
-    # What is none is no reason to fail.
+    # A body that cannot be read is not an error here.
     for wrong in ("", "{}", '{"count": 1, "futile": 0, "last": "", "entries": []}'):
         other = Window(host=host, at=800, on_compaction=compactions.append)
         assert other.show("openai-chat", {"messages": whole}, view=wrong).view

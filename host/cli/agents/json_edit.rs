@@ -12,7 +12,7 @@ use super::configuration::Edit;
 type Members<'a> = BTreeMap<String, &'a RawValue>;
 
 /// Returns the edit that sets a member of the object `list`, which is a member of the whole text; both are made if they
-/// are not there. It does not touch the lines of others. `None`: the text is no object with such a list.
+/// are not there. It does not touch the lines of others. `None` if the text is not an object with such a list.
 pub(super) fn set(text: &str, list: &str, key: &str, value: &Value) -> Option<Edit> {
     if text.trim().is_empty() {
         let text = format!("{}\n", pretty(&json!({list: {key: value}}), "  ", ""));

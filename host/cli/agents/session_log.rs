@@ -71,7 +71,7 @@ impl SessionLog {
         Ok(Removed { tool, references })
     }
 
-    /// Returns the newest log of a session in the folder; `None` if there is none.
+    /// Returns the newest log of a session in the folder; `None` if absent.
     fn newest(&self) -> Option<PathBuf> {
         let own = self.agent.folder()?;
         let mut logs = Vec::new();

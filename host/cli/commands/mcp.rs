@@ -72,7 +72,7 @@ impl ServeArguments {
         let sessions = state.map(|state| Sessions::open(state.join("sessions")));
         let log = match self.program {
             Some(program) => {
-                let folder = env::current_dir().context("there is no working folder")?;
+                let folder = env::current_dir().context("cannot find out the working folder")?;
                 Some(SessionLog::of(program, folder)?)
             }
             None => None,

@@ -231,7 +231,7 @@ fn settings_of(agent: Agent) -> Value {
         .map_or(Value::Null, |file| json_of(&file))
 }
 
-/// Reads a file of settings; `null` if there is none, or it is no JSON.
+/// Reads a file of settings; `null` if absent or not JSON.
 fn json_of(file: &Path) -> Value {
     let text = fs::read_to_string(file).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()

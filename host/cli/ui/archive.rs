@@ -7,6 +7,7 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use baler_host::Archive;
 use maud::{Markup, html};
 
 use super::page::{Here, Page, attachment, scroll};
@@ -24,15 +25,11 @@ pub(super) async fn page(
     State(pages): State<Arc<Pages>>,
     path: Result<Path<String>, PathRejection>,
 ) -> Response {
-    let reference = match named(&pages, path).await {
-        Ok(reference) => reference,
+    let (archive, reference) = match named(&pages, path).await {
+        Ok(named) => named,
         Err(response) => return response,
     };
-    let text = match pages.archive.open() {
-        Ok(archive) => archive.text(&reference).await,
-        Err(failure) => return failed(&failure.message()),
-    };
-    let text = match text {
+    let text = match archive.text(&reference).await {
         Ok(text) => text,
         Err(error) => return not_found(&cleaned(&error.to_string())),
     };
@@ -89,25 +86,21 @@ pub(super) async fn download(
     State(pages): State<Arc<Pages>>,
     path: Result<Path<String>, PathRejection>,
 ) -> Response {
-    let reference = match named(&pages, path).await {
-        Ok(reference) => reference,
+    let (archive, reference) = match named(&pages, path).await {
+        Ok(named) => named,
         Err(response) => return response,
     };
-    let messages = match pages.archive.open() {
-        Ok(archive) => archive.get(&reference).await,
-        Err(failure) => return failed(&failure.message()),
-    };
-    match messages {
+    match archive.get(&reference).await {
         Ok(messages) => attachment(&format!("{reference}.json"), "application/json", messages),
         Err(error) => not_found(&cleaned(&error.to_string())),
     }
 }
 
-/// Returns the reference of a path, if a recorded session names it and texts are shown at all.
+/// Returns the archive and the reference of a path, if a recorded session names it and texts are shown at all.
 async fn named(
     pages: &Arc<Pages>,
     path: Result<Path<String>, PathRejection>,
-) -> Result<String, Response> {
+) -> Result<(Archive, String), Response> {
     let reference = parts(path).ok_or_else(|| not_found(NOWHERE))?;
     if !pages.shows_texts {
         let what =
@@ -123,8 +116,11 @@ async fn named(
         .await
     };
     match is_named {
-        Ok(Ok(true)) => Ok(reference),
-        Ok(Ok(false)) => Err(not_found("No recorded session names this reference.")),
-        _ => Err(failed("the record of sessions cannot be read")),
+        Ok(Ok(true)) => {}
+        Ok(Ok(false)) => return Err(not_found("No recorded session names this reference.")),
+        _ => return Err(failed("the record of sessions cannot be read")),
     }
+    let archive = pages.archive.open();
+    let archive = archive.map_err(|failure| failed(&failure.message()))?;
+    Ok((archive, reference))
 }

@@ -179,7 +179,7 @@ fn failed(what: &str) -> Response {
     )
 }
 
-/// What a path that is none of the pages' gets.
+/// The answer to a path that names no page.
 const NOWHERE: &str = "This page does not exist.";
 
 /// Returns the parts of a path; `None` if they are not of the kind that the page has.

@@ -250,7 +250,7 @@ fn error_for_model(error: &ArchiveError) -> String {
     match error {
         ArchiveError::Missing { .. } => "That is no longer in the archive.",
         ArchiveError::NoReference { .. } => {
-            "That is no reference: expected 20 hex digits, as placeholders and summaries name them. Search with `query`."
+            "Expected a reference of 20 hex digits, as placeholders and summaries name them. Search with `query`."
         }
         _ => "That cannot be read now. Go on without it, or try again later.",
     }

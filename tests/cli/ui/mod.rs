@@ -207,7 +207,7 @@ fn every_answer_forbids_what_is_not_of_the_pages() {
             assert_eq!(answer.header(name), Some(value), "{path}");
         }
         assert!(!answer.body.contains(" style=\""), "{path}");
-        // A name of XML is no address.
+        // A name of XML is not an address.
         let loaded = answer.body.replace("http://www.w3.org/2000/svg", "");
         assert!(
             !loaded.contains("http://") && !loaded.contains("https://"),

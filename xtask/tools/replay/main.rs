@@ -58,7 +58,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let folder = arguments.corpus.unwrap_or_else(baler_corpus::folder);
     let corpus = Corpus::read(&folder).with_context(|| {
         format!(
-            "there is no folder {}: name one with recorded conversations, or set BALER_CORPUS",
+            "expected a folder with recorded conversations, found nothing at {}; name one, or set BALER_CORPUS",
             folder.display()
         )
     })?;

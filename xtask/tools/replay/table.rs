@@ -90,7 +90,7 @@ impl Sum {
     }
 }
 
-/// Returns the mean of some values; `None` if there are none.
+/// Returns the mean of some values; `None` without values.
 pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
     (count > 0.0).then(|| sum / count)

@@ -67,7 +67,7 @@ impl Ways {
         };
         let at_its_size = match &cliff {
             Some(cliff) => {
-                // What it cannot make smaller goes on as it is, and is no size to compact to.
+                // What it cannot make smaller goes on as it is, so its size is not a target.
                 let compacted = cliff.counted.iter().filter(|one| one.is_compacted);
                 let sizes = compacted.map(|one| one.tokens).filter(|own| *own < self.at);
                 let size = mean(sizes.map(f64::from));

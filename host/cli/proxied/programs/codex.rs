@@ -108,7 +108,7 @@ fn in_folder(found: &Found, name: &str) -> Option<String> {
     fs::read_to_string(folder.join(name)).ok()
 }
 
-/// Parses TOML. What is none is as good as nothing: Codex itself does not start with it.
+/// Parses TOML. Invalid TOML counts as empty: Codex itself does not start with it.
 fn parsed(text: Option<String>) -> Value {
     text.and_then(|text| toml::from_str(&text).ok())
         .unwrap_or_else(|| json!({}))

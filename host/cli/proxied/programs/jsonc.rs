@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Parses such a text. `None` if it is none.
+/// Parses such a text. `None` if it is invalid.
 pub(super) fn parse(text: &str) -> Option<Value> {
     serde_json::from_str(&plain(text)).ok()
 }

@@ -41,7 +41,7 @@ pub(super) fn plan(plan: &mut Plan, found: &Found) {
         Some(Some(config)) if config.is_object() => config,
         Some(_) => {
             plan.warnings.push(format!(
-                "OpenCode's requests do not pass through baler: {CONTENT} is no JSON object, and stays as it is"
+                "OpenCode's requests do not pass through baler: {CONTENT} is not a JSON object, and stays as it is"
             ));
             // They lack the version, which OpenCode expects in them.
             plan.variables.retain(|(_, value)| !value.contains(PROXY));

@@ -23,7 +23,7 @@ use crate::{model, project, unit_listing};
 pub(super) struct Done {
     pub(super) strategy: String,
     pub(super) budget: String,
-    /// The run, or why there is none.
+    /// The run, or the reason why it failed.
     pub(super) run: Result<Run, String>,
     pub(super) document: Option<Arc<str>>,
 }
@@ -190,7 +190,7 @@ mod tests {
             ]
         );
         assert!(budgets("").is_err());
-        let wrong = budgets("50%, many").expect_err("is no budget");
+        let wrong = budgets("50%, many").expect_err("is refused");
         assert!(wrong.contains("`many`"), "{wrong}");
     }
 }

@@ -132,7 +132,7 @@ fn busy(format: Format) -> Written {
     of_status(StatusCode::TOO_MANY_REQUESTS, &body)
 }
 
-/// Writes an answer that is no stream.
+/// Writes an answer that is not a stream.
 pub(crate) fn of_status(status: StatusCode, body: &Value) -> Written {
     Written {
         status,
