@@ -91,6 +91,9 @@ const RECORDED: [&str; 2] = [
 /// What a strategy is called in marks that has the host's name.
 const NAMESAKE: &str = "strategy-baler";
 
+/// Before the name of the tool that returns what a summary stands for.
+const TOOL: &str = " originals=\"tool ";
+
 /// What the host says where a result would begin with the model's words and may not.
 pub const LEFT_OUT: &str = "Earlier messages were left out.";
 
@@ -201,29 +204,45 @@ impl<'a> Site<'a> {
 
 /// `text` in its mark, sealed for where it will stand.
 pub fn wrap(key: &SecretKey, purpose: Purpose, site: Site<'_>, by: By<'_>, text: &str) -> String {
+    wrap_with_tool(key, purpose, site, by, None, text)
+}
+
+/// The same; the mark of a summary names the `tool` by which the model retrieves what the summary stands for.
+pub fn wrap_with_tool(
+    key: &SecretKey,
+    purpose: Purpose,
+    site: Site<'_>,
+    by: By<'_>,
+    tool: Option<&str>,
+    text: &str,
+) -> String {
     let by = author(by);
     let name = purpose.name();
+    let tool = tool.filter(|_| purpose == Purpose::Summary);
     // A mark that belongs nowhere here is sealed for here all the same, and opens nowhere.
     let [place, call] = site.of(purpose).unwrap_or(site).parts();
-    let digest = key.digest(&["mark", name, place, call, by.as_str(), text].map(str::as_bytes));
-    let seal: String = digest[..8]
+    let mut sealed = vec!["mark", name, place, call, by.as_str(), text];
+    sealed.extend(tool);
+    let sealed: Vec<&[u8]> = sealed.into_iter().map(str::as_bytes).collect();
+    let seal: String = key.digest(&sealed)[..8]
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    with_seal(&seal, purpose, &by, text)
+    with_seal(&seal, purpose, &by, tool, text)
 }
 
 /// `text` in a mark with the seal that takes the most tokens: tokenizers part digits from letters. No
 /// mark takes more.
-pub(crate) fn wrap_longest(purpose: Purpose, by: By<'_>, text: &str) -> String {
-    with_seal("0a0a0a0a0a0a0a0a", purpose, &author(by), text)
+pub(crate) fn wrap_longest(purpose: Purpose, by: By<'_>, tool: Option<&str>, text: &str) -> String {
+    with_seal("0a0a0a0a0a0a0a0a", purpose, &author(by), tool, text)
 }
 
-fn with_seal(seal: &str, purpose: Purpose, by: &str, text: &str) -> String {
+fn with_seal(seal: &str, purpose: Purpose, by: &str, tool: Option<&str>, text: &str) -> String {
     let (name, (more, line)) = (purpose.name(), purpose.form());
+    let tool = tool.map_or_else(String::new, |tool| format!("{TOOL}{tool}\""));
     let text = escape(text);
     format!(
-        "<baler:{name} by=\"{by}\"{more} seal=\"{VERSION}.{seal}\">{line}{text}{line}</baler:{name}>"
+        "<baler:{name} by=\"{by}\"{more}{tool} seal=\"{VERSION}.{seal}\">{line}{text}{line}</baler:{name}>"
     )
 }
 
@@ -276,7 +295,10 @@ pub fn open(key: &SecretKey, site: Site<'_>, marked: &str) -> Option<Opened> {
             .strip_prefix(&format!("<baler:{name} by=\""))?
             .strip_suffix(&format!("{line}</baler:{name}>"))?;
         let (by, rest) = rest.split_once('"')?;
-        let (_, text) = rest.split_once(&format!("\">{line}"))?;
+        let (attributes, text) = rest.split_once(&format!("\">{line}"))?;
+        let tool = attributes
+            .split_once(TOOL)
+            .and_then(|(_, tool)| Some(tool.split_once('"')?.0));
         let text = unescape(text);
         let by = if by == HOST {
             By::Host
@@ -288,7 +310,7 @@ pub fn open(key: &SecretKey, site: Site<'_>, marked: &str) -> Option<Opened> {
             return None;
         }
         // Sealing it again is the check: all bytes of the mark have to agree.
-        (wrap(key, purpose, site, by, &text) == marked).then_some(Opened {
+        (wrap_with_tool(key, purpose, site, by, tool, &text) == marked).then_some(Opened {
             purpose,
             is_sealed: true,
             text,
@@ -422,6 +444,24 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn summary_names_the_tool_under_its_seal() {
+        let tool = Some("mcp__baler__retrieve");
+        let wrap = |purpose| wrap_with_tool(&KEY, purpose, Site::User, GUEST, tool, "Paid.");
+        let marked = wrap(Purpose::Summary);
+        assert!(
+            marked.contains(" originals=\"tool mcp__baler__retrieve\" seal="),
+            "{marked}"
+        );
+        let text = |marked: &str| open(&KEY, Site::User, marked).map(|opened| opened.text);
+        assert_eq!(text(&marked).as_deref(), Some("Paid."));
+        assert_eq!(text(&marked.replace("retrieve", "delete")), None);
+        let without = marked.replace(" originals=\"tool mcp__baler__retrieve\"", "");
+        assert_eq!(text(&without), None);
+        // Of a note nothing was removed.
+        assert!(!wrap(Purpose::Note).contains("tool"));
     }
 
     #[test]

@@ -330,6 +330,14 @@ impl Conversation {
         unmarked(self.raw(message))
     }
 
+    /// The name of the tool that retrieves what a mark of this purpose stands for, if the request offers it.
+    pub fn retrieval_tool(&self, purpose: Purpose) -> Option<&str> {
+        match purpose {
+            Purpose::Summary => self.inner.envelope.retrieval_tool(),
+            Purpose::Note | Purpose::Rewritten | Purpose::Excerpt => None,
+        }
+    }
+
     /// The definitions of its tools.
     pub fn tools(&self) -> &[ToolDefinition] {
         &self.inner.envelope.tools
@@ -377,7 +385,7 @@ impl Conversation {
 
     fn marked_tokens(&self, purpose: Purpose, by: By<'_>, text: &str) -> u32 {
         // The seal of a mark differs with its text, and so does what it takes.
-        let marked = marks::wrap_longest(purpose, by, text);
+        let marked = marks::wrap_longest(purpose, by, self.retrieval_tool(purpose), text);
         self.tokenizer().per_message() + self.tokenizer().count(&marked)
     }
 

@@ -22,7 +22,22 @@ impl ToolDefinition {
             parameters,
         }
     }
+
+    /// Whether it retrieves what was removed: baler's own tool, under the name that a program gave it.
+    /// It is known by the beginning of its description, since tools of others are called `retrieve` too.
+    fn retrieves(&self) -> bool {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        self.description.starts_with(RETRIEVES)
+            && (1..=MOST_TOOL_NAME).contains(&self.name.len())
+            && self.name.chars().all(is_plain)
+    }
 }
+
+/// How the description of the tool begins that retrieves what was removed.
+const RETRIEVES: &str = "Retrieves earlier parts of this conversation that were removed";
+
+/// The most characters of a tool's name in a mark: what providers allow.
+const MOST_TOOL_NAME: usize = 64;
 
 /// The members of a request other than its messages.
 #[derive(Debug, Clone, Default)]
@@ -65,6 +80,12 @@ impl Envelope {
     /// take one that lost it.
     pub const fn wants_thinking(&self) -> bool {
         self.thinks && !matches!(self.binding, Binding::Refuses)
+    }
+
+    /// The name of the tool that retrieves what was removed, if the request has it.
+    pub fn retrieval_tool(&self) -> Option<&str> {
+        let tool = self.tools.iter().find(|tool| tool.retrieves())?;
+        Some(&tool.name)
     }
 }
 

@@ -274,7 +274,8 @@ impl Checker<'_> {
         };
         let site = role.site().ok_or(PlanRule::RoleNotAllowed)?;
         let by = By::Strategy(self.author.name);
-        let text = marks::wrap(conversation.key(), purpose, site, by, &text);
+        let tool = conversation.retrieval_tool(purpose);
+        let text = marks::wrap_with_tool(conversation.key(), purpose, site, by, tool, &text);
         match placement {
             Placement::Alone => {
                 // A further text that joins the unit before this one would be out of order.

@@ -3,7 +3,9 @@ use std::sync::Arc;
 use baler_generated::Kind;
 use baler_host::{
     Archive, Budget, Compactor, CompactorOptions, Format, Host, Receipt, Request, Strategy,
-    archive::Retrieve, compactor::Triggers, conversation::tokenizers::Tokenizer,
+    archive::Retrieve,
+    compactor::Triggers,
+    conversation::{UnitKind, tokenizers::Tokenizer},
 };
 use serde_json::{Value, json};
 
@@ -259,6 +261,47 @@ fn each_format_has_its_own_definition() {
         };
         assert!(tokens(json!([tool])) > tokens(json!([])) + 80, "{format}");
     }
+}
+
+/// The summary of a conversation in which a program offers `tool` under the name that it gave it.
+async fn summary_beside(tool: &Value) -> String {
+    let mut messages = vec![said("user", "Count the boats.")];
+    for harbour in 0..20 {
+        let told = format!("Harbour {harbour}: {}", "boats and nets ".repeat(100));
+        messages.push(said("assistant", &told));
+        messages.push(said("user", "And the next one?"));
+    }
+    let body = format!(
+        r#"{{"model":"m","tools":[{tool}],"messages":[{}]}}"#,
+        messages.join(",")
+    );
+    let host = host_of(Kind::OpenAiChat, &Archive::in_memory());
+    let conversation = host.read(body).expect("reads");
+    let request = Request::default().with_budget(Budget::Tokens(2_000));
+    let compaction = host
+        .compact(&conversation, &[Strategy::digest()], &request)
+        .await
+        .expect("is stored");
+    let read = host.read(compaction.document()).expect("reads");
+    let summaries = read
+        .units()
+        .iter()
+        .filter(|unit| unit.kind == UnitKind::Summary);
+    assert_eq!(summaries.count(), 1, "the mark verifies");
+    compaction.document().to_owned()
+}
+
+#[tokio::test]
+async fn summary_names_the_tool_that_the_request_offers() {
+    let mut tool: Value =
+        serde_json::from_str(&Retrieve::definition(Format::OpenAiChat)).expect("JSON");
+    tool["function"]["name"] = json!("mcp__baler__retrieve");
+    let named = r#"originals=\"tool mcp__baler__retrieve\""#;
+    assert!(summary_beside(&tool).await.contains(named));
+
+    // A tool of somebody else's, whatever it is called.
+    tool["function"]["description"] = json!("Retrieves pages of the wiki.");
+    assert!(!summary_beside(&tool).await.contains("originals"));
 }
 
 #[tokio::test]
