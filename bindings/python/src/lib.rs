@@ -9,8 +9,6 @@ mod conversation;
 mod errors;
 mod host;
 mod json;
-mod options;
-mod per_process;
 mod result;
 mod running;
 mod strategy;
@@ -50,19 +48,19 @@ mod _baler {
     /// exit code of the process; `None` in every other process.
     #[pyfunction]
     fn compile_component(arguments: Vec<String>) -> Option<u8> {
-        baler_host::serve_as_compiler_with(arguments.into_iter().map(Into::into))
+        baler_embedding::serve_as_compiler(arguments)
     }
 
     /// Decides whether a provider refused a request as too long for its model, by the status and the body of its answer.
     #[pyfunction]
     fn is_too_long(status: u16, body: &[u8]) -> bool {
-        baler_models::clients::is_too_long(status, body)
+        baler_embedding::is_too_long(status, body)
     }
 
     /// Decides whether the text of an error says so.
     #[pyfunction]
     fn says_too_long(text: &str) -> bool {
-        baler_models::clients::says_too_long(text)
+        baler_embedding::says_too_long(text)
     }
 
     /// Returns the version of the package.
@@ -75,12 +73,6 @@ mod _baler {
     /// for those that are part of the host.
     #[pyfunction]
     fn strategies() -> Vec<(&'static str, Option<&'static [u8]>)> {
-        let native = baler_host::Strategy::NATIVE
-            .iter()
-            .map(|name| (*name, None));
-        let bundled = baler_strategies::ALL
-            .iter()
-            .map(|bundled| (bundled.name, Some(bundled.wasm)));
-        bundled.chain(native).collect()
+        baler_embedding::shipped().collect()
     }
 }

@@ -1,19 +1,23 @@
 //! The result of a compaction.
 
-use baler_host::Compaction;
-use baler_host::receipt::{Origin, UnitOutcome};
+use std::sync::Arc;
+
+use baler_embedding::{Compaction, MessageOfResult};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::errors;
-
-/// Where a message of a result comes from, with its JSON unless it is unchanged.
-type MessageOfResult<'a> = (&'static str, Option<usize>, Option<&'a str>);
+use crate::errors::raised;
 
 /// The result of a compaction.
 #[pyclass(frozen, module = "baler._baler")]
 #[derive(Debug)]
-pub(crate) struct NativeResult(pub(crate) Compaction);
+pub(crate) struct NativeResult(pub(crate) Arc<Compaction>);
+
+impl NativeResult {
+    pub(crate) fn new(compaction: Compaction) -> Self {
+        Self(Arc::new(compaction))
+    }
+}
 
 #[pymethods]
 impl NativeResult {
@@ -38,38 +42,19 @@ impl NativeResult {
     /// The receipt, as JSON.
     #[getter]
     fn receipt(&self) -> PyResult<String> {
-        serde_json::to_string(self.0.receipt()).map_err(|error| errors::host(error.to_string()))
+        self.0.receipt().map_err(raised)
     }
 
     /// The messages of the result, in order: `kept` or `changed` with an index among the messages before, or
     /// `inserted`; the last two with their JSON.
     #[getter]
     fn messages(&self) -> Vec<MessageOfResult<'_>> {
-        let (conversation, document) = (self.0.conversation(), self.0.document());
-        let places = conversation.message_places();
-        let messages = self.0.changes().messages.iter().zip(places);
-        messages
-            .map(|(origin, place)| {
-                let text = place.and_then(|place| document.get(place));
-                match origin {
-                    Origin::Kept(index) => ("kept", Some(*index), None),
-                    Origin::Changed(index) => ("changed", Some(*index), text),
-                    Origin::Inserted => ("inserted", None, text),
-                }
-            })
-            .collect()
+        self.0.messages()
     }
 
     /// The outcome of each unit before: `kept`, `rewritten` or `removed`.
     #[getter]
     fn units(&self) -> Vec<&'static str> {
-        let units = self.0.changes().units.iter();
-        units
-            .map(|unit| match unit.outcome {
-                UnitOutcome::Kept => "kept",
-                UnitOutcome::Rewritten => "rewritten",
-                UnitOutcome::Removed => "removed",
-            })
-            .collect()
+        self.0.units()
     }
 }

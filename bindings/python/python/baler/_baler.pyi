@@ -25,7 +25,8 @@ class Cancel:
 @final
 class NativeCompactor:
     """
-    Keeps one conversation within its window over time. Calls from several threads take turns.
+    Keeps one conversation within its window over time. Calls from several threads take turns, without the
+    interpreter's lock, which the one whose turn it is may need.
     """
     def append(self, /, messages: SupportsGetItem[int, str]) -> None:
         """
@@ -291,10 +292,14 @@ class NativeWindow:
     """
     Keeps what is shown of histories within a number of tokens.
     """
-    def __new__(cls, /, host: NativeHost, chain: SupportsGetItem[int, NativeStrategy], at: SupportsIndex, budget: SupportsIndex, options: str, cancel: Cancel) -> NativeWindow:
+    def __new__(cls, /, host: NativeHost, chain: SupportsGetItem[int, NativeStrategy], options: str, cancel: Cancel) -> NativeWindow:
         """
-        Creates a window: histories of `at` tokens and more are compacted to `budget` tokens. `options`: those of a
-        compaction, as JSON.
+        Creates a window from its options and those of a compaction, as JSON.
+        """
+    @property
+    def goal(self, /) -> str:
+        """
+        The options of its compactions, as JSON.
         """
     def show(self, /, history: NativeConversation, less: bool, view: str | None, cancel: Cancel) -> NativeShown:
         """

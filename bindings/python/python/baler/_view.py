@@ -15,7 +15,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 from . import _calls, _options, _strategy
 from ._baler import NativeShown, NativeWindow
-from ._compaction import DUE_SHARE, Compaction, Read, read, tell_of_faults
+from ._compaction import Compaction, Read, read, tell_of_faults
 from ._errors import Error, OptionError
 from ._host import Host, shared
 
@@ -58,16 +58,6 @@ class Window:
         unknown = set(options) - set(WindowOptions.__annotations__)
         if unknown:
             raise OptionError(f"no option is called `{min(unknown)}`")
-        window, at = options.get("context_window"), options.get("at")
-        if at is None and window is None:
-            raise OptionError("expected `context_window`, the model's, or `at`, the tokens from which on to compact")
-        for name in ("context_window", "at", "budget"):
-            value = options.get(name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**32):
-                raise OptionError(f"`{name}`: expected a number of tokens above 0, found {value!r}")
-        at = at or int((window or 0) * DUE_SHARE)
-        if window is not None and at > window:
-            raise OptionError(f"`at`: expected at most the context window of {window} tokens, found {at}")
         self.host = options.get("host") or shared()
         if not isinstance(self.host, Host):
             raise TypeError(f"`host`: expected a baler.Host, found {type(self.host).__name__}")
@@ -75,16 +65,9 @@ class Window:
         if self._on_compaction is not None and not callable(self._on_compaction):
             raise TypeError(f"`on_compaction`: expected a callable, found {type(self._on_compaction).__name__}")
         self._chain = _strategy.chain(options.get("strategy"), "tiered-model" if self.host.has_model else "tiered")
-        self._goal = {"pins": options.get("pins"), "policy": options.get("policy"), "context_window": window}
+        sizes = {name: value for name, value in options.items() if name not in ("strategy", "host", "on_compaction")}
         # What is wrong is said here, and not at each request.
-        self._native = NativeWindow(
-            self.host._native,
-            self._chain,
-            at,
-            options.get("budget") or at // 2,
-            _options.as_json(self._goal),
-            _calls.begin(),
-        )
+        self._native = NativeWindow(self.host._native, self._chain, _options.as_json(sizes), _calls.begin())
 
     def show(self, format: str, body: Any, *, less: bool = False, view: str | None = None) -> NativeShown | None:
         """Returns what to show of a history now; `None` if that is all of it.
@@ -113,7 +96,7 @@ class Window:
         """Compacts a history now, to a budget as in `baler.compact`, whatever its size."""
         call = _calls.begin()
         before = read(body, {"format": format, "host": self.host}, call)
-        goal = _options.as_json({**self._goal, "budget": budget})
+        goal = _options.as_json({**json.loads(self._native.goal), "budget": budget})
         compaction = Compaction(before, self.host._native.compact(before.conversation, self._chain, goal, call))
         self._tell(compaction)
         return compaction

@@ -1,81 +1,14 @@
-//! Options of a call, which Python passes as one dictionary.
+//! The options of a compaction and of a compactor.
 
 use std::str::FromStr as _;
 
 use baler_host::conversation::Deadline;
 use baler_host::request::{Policy, Trigger};
 use baler_host::{Budget, CompactorOptions, Pins, Request};
-use pyo3::prelude::*;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::errors;
-
-/// Options by name. Each may be read once; what is left over in the end is unknown.
-pub(crate) struct Options(Map<String, Value>);
-
-impl Options {
-    pub(crate) fn read(json: &str) -> PyResult<Self> {
-        match serde_json::from_str(json) {
-            Ok(Value::Object(options)) => Ok(Self(options)),
-            _ => Err(errors::option("expected options by name".to_owned())),
-        }
-    }
-
-    /// Removes and reads an option; `None` if it is missing or null.
-    pub(crate) fn take<T>(
-        &mut self,
-        name: &str,
-        read: impl FnOnce(&Value) -> Result<T, String>,
-    ) -> PyResult<Option<T>> {
-        let value = self.0.remove(name).filter(|value| !value.is_null());
-        value
-            .map(|value| {
-                read(&value).map_err(|expected| {
-                    errors::option(format!("`{name}`: {expected}, found {}", found(&value)))
-                })
-            })
-            .transpose()
-    }
-
-    /// Fails if an option is left.
-    pub(crate) fn end(self) -> PyResult<()> {
-        match self.0.keys().next() {
-            None => Ok(()),
-            Some(name) => Err(errors::option(format!("no option is called `{name}`"))),
-        }
-    }
-}
-
-/// Returns a value as errors show it.
-fn found(value: &Value) -> String {
-    let text = value.to_string();
-    match text.chars().count() {
-        0..=80 => text,
-        _ => format!("{}…", text.chars().take(80).collect::<String>()),
-    }
-}
-
-pub(crate) fn text(value: &Value) -> Result<String, String> {
-    value
-        .as_str()
-        .map(str::to_owned)
-        .ok_or_else(|| "expected a text".to_owned())
-}
-
-pub(crate) fn flag(value: &Value) -> Result<bool, String> {
-    value
-        .as_bool()
-        .ok_or_else(|| "expected True or False".to_owned())
-}
-
-/// Reads a whole number above 0.
-pub(crate) fn count<T: TryFrom<u64>>(value: &Value) -> Result<T, String> {
-    value
-        .as_u64()
-        .filter(|number| *number > 0)
-        .and_then(|number| T::try_from(number).ok())
-        .ok_or_else(|| "expected a whole number above 0 that is not too large".to_owned())
-}
+use super::{Options, count, flag, text};
+use crate::error::{Error, Kind};
 
 fn budget(value: &Value) -> Result<Budget, String> {
     const EXPECTED: &str =
@@ -109,30 +42,33 @@ fn pins(value: &Value) -> Result<Pins, String> {
     }
 }
 
-fn trigger(name: Option<String>, instructions: Option<String>) -> PyResult<Trigger> {
+fn trigger(name: Option<String>, instructions: Option<String>) -> Result<Trigger, Error> {
     match (name.as_deref(), instructions) {
         (None | Some("manual"), Some(wish)) => Ok(Trigger::Manual(Some(wish))),
-        (Some(_), Some(_)) => Err(errors::option(
-            "`instructions`: expected the trigger \"manual\", since they come from a person; leave `trigger` out"
-                .to_owned(),
+        (Some(_), Some(_)) => Err(Error::option(
+            "instructions",
+            "expected the trigger \"manual\", since they come from a person; leave `trigger` out",
         )),
         (None | Some("threshold"), None) => Ok(Trigger::Threshold),
         (Some("overflow"), None) => Ok(Trigger::Overflow),
         (Some("manual"), None) => Ok(Trigger::Manual(None)),
         (Some("scheduled"), None) => Ok(Trigger::Scheduled),
-        (Some(other), None) => Err(errors::option(format!(
-            "`trigger`: expected \"threshold\", \"overflow\", \"manual\" or \"scheduled\", found {other:?}"
-        ))),
+        (Some(other), None) => Err(Error::option(
+            "trigger",
+            format!(
+                "expected \"threshold\", \"overflow\", \"manual\" or \"scheduled\", found {other:?}"
+            ),
+        )),
     }
 }
 
-pub(crate) fn policy(value: &Value) -> Result<Policy, String> {
+fn policy(value: &Value) -> Result<Policy, String> {
     serde_json::from_value(value.clone())
         .map_err(|error| format!("expected what plans may do, as in `baler.toml`, but {error}"))
 }
 
 /// Reads the options of a compaction.
-pub(crate) fn request(json: &str, base: &Policy, deadline: &Deadline) -> PyResult<Request> {
+pub(crate) fn compaction(json: &str, base: &Policy, deadline: &Deadline) -> Result<Request, Error> {
     let mut options = Options::read(json)?;
     let name = options.take("trigger", text)?;
     let instructions = options.take("instructions", text)?;
@@ -168,10 +104,10 @@ fn media(value: &Value) -> Result<u32, String> {
 }
 
 /// Reads the options of a compactor, which are those of the library.
-pub(crate) fn of_compactor(json: &str, base: &Policy) -> PyResult<CompactorOptions> {
+pub(crate) fn of_compactor(json: &str, base: &Policy) -> Result<CompactorOptions, Error> {
     let mut options = Options::read(json)?;
     let own = options.take("policy", policy)?;
-    let read: CompactorOptions = serde_json::from_value(Value::Object(options.0))
-        .map_err(|error| errors::option(error.to_string()))?;
+    let read: CompactorOptions = serde_json::from_value(options.into_value())
+        .map_err(|error| Error::new(Kind::Option, error.to_string()))?;
     Ok(read.with_policy(own.unwrap_or_else(|| base.clone())))
 }

@@ -14,6 +14,7 @@ pub(crate) struct PerProcess<T> {
 }
 
 impl<T> PerProcess<T> {
+    /// Creates one without a value.
     pub(crate) const fn new() -> Self {
         Self {
             process: OnceLock::new(),
@@ -23,6 +24,9 @@ impl<T> PerProcess<T> {
     }
 
     /// Returns the value of this process; `make` makes it if there is none.
+    ///
+    /// # Errors
+    /// Those of `make`.
     pub(crate) fn get_or_make<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
         let this = process::id();
         let mut own = self;

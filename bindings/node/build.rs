@@ -1,0 +1,5 @@
+//! Links the library as Node.js loads it.
+
+fn main() {
+    napi_build::setup();
+}

@@ -1,0 +1,118 @@
+/**
+ * Windows: what a model is shown of histories that somebody else stores.
+ *
+ * Frameworks store the whole history, and hand it over again before each request. A view says which of its messages are shown,
+ * which are shown in another form, and which texts stand in place of what is not shown. The native part makes it, recognises the
+ * history when it comes again, and shows it by the same view until it is too large again.
+ */
+
+import { Running, Waiting, type CallOptions } from './calls.js'
+import { Compaction, tellOfFaults, type Placed } from './compaction.js'
+import { hostOf, read } from './conversation.js'
+import { BalerError } from './errors.js'
+import type { Format, Host } from './host.js'
+import { kind } from './json.js'
+import { warn } from './log.js'
+import { optionsJson } from './named.js'
+import { NativeWindow, type NativeShown } from './native.js'
+import type { WindowOptions } from './options.js'
+import { chain, type Chain } from './strategy.js'
+
+/** What is shown of a history. */
+export interface Shown {
+  /** The messages that are shown, in order; indices are those of the history. */
+  readonly placed: readonly Placed[]
+  /** The request to send, as JSON. */
+  readonly document: string
+  /** Its tokens. */
+  readonly tokens: number
+  /** The view by which the history is shown, as JSON, to be stored with the history. */
+  readonly view: string | null
+  /** Number of messages that the history had when the view was made. */
+  readonly madeAt: number
+}
+
+/** How a history is shown. */
+export interface ShowOptions extends CallOptions {
+  /** The provider refused what was shown before as too long. */
+  less?: boolean
+  /** The view that was stored for this history. */
+  view?: string | null
+}
+
+/**
+ * Keeps what is shown of histories within a size, and remembers how the newest 256 of them were shown.
+ *
+ * A history is known by its messages, so branches and sub-agents have views of their own. Use one for a whole program.
+ */
+export class Window {
+  readonly host: Host
+  readonly #native: NativeWindow
+  readonly #chain: Chain
+  readonly #tell: ((compaction: Compaction) => void) | undefined
+
+  /** Creates a window. What is wrong with the options is said here, and not at each request. */
+  constructor(options: WindowOptions) {
+    if (typeof options !== 'object' || options === null) throw new TypeError(`expected options, found ${kind(options)}`)
+    const { strategy, host, onCompaction, ...sizes } = options
+    if (onCompaction != null && typeof onCompaction !== 'function') {
+      throw new TypeError(`\`onCompaction\`: expected a function, found ${kind(onCompaction)}`)
+    }
+    this.host = hostOf(host)
+    this.#tell = onCompaction ?? undefined
+    this.#chain = chain(strategy, this.host.hasModel ? 'tiered-model' : 'tiered')
+    const json = optionsJson('WindowOptions', sizes)
+    this.#native = new Waiting().run((...call) =>
+      NativeWindow.open(this.host.native, this.#chain.natives, json, ...call),
+    )
+  }
+
+  /**
+   * Returns what to show of a history now; `undefined` if that is all of it. `body`: the request with the history, in a wire
+   * format. With `less`, `undefined` says that nothing of what was shown can be left out. What fails is told as a warning, and
+   * the history is shown as it is.
+   */
+  async show(format: Exclude<Format, 'auto'>, body: unknown, options: ShowOptions = {}): Promise<Shown | undefined> {
+    const { less = false, view } = options
+    const running = new Running(options)
+    let shown: NativeShown
+    try {
+      const before = await read(body, { format, host: this.host }, running)
+      if (before.conversation.isTheProviders) return undefined
+      shown = await running.run((...call) => this.#native.show(before.conversation, less, view ?? undefined, ...call))
+    } catch (error) {
+      if (!(error instanceof BalerError)) throw error
+      warn(`a history is sent as it is: ${error.message}`)
+      return undefined
+    }
+    const { compaction } = shown
+    if (compaction != null) this.#told(shown)
+    const hasLess = less ? compaction?.isCompacted === true : shown.view != null
+    if (!hasLess) return undefined
+    const { conversation } = shown
+    return {
+      placed: shown.messages,
+      document: conversation.document,
+      tokens: conversation.tokens,
+      view: shown.view ?? null,
+      madeAt: shown.madeAt,
+    }
+  }
+
+  /** Tells of a compaction, and why a request that is too large is not made smaller. */
+  #told(shown: NativeShown): void {
+    const before = { host: this.host, given: {}, conversation: shown.conversation, isRepaired: false }
+    const compaction = new Compaction(before, shown.compaction!)
+    tellOfFaults(compaction)
+    this.#tell?.(compaction)
+    if (compaction.isCompacted) return
+    const { why, violations } = compaction.receipt as { why?: string; violations?: { message: number; what: string; rule: string }[] }
+    const [first] = violations ?? []
+    if (why === 'invalid-input' && first !== undefined) {
+      warn(
+        `the history is sent whole, because it breaks a rule of its wire format: message ${first.message}: ${first.what} ` +
+          `(${first.rule}); \`validate\` lists all such places, \`repair\` repairs them`,
+      )
+    } else warn(`the history is sent as it is (${why}), although it is over the limit`)
+  }
+}
