@@ -207,6 +207,7 @@ mod prompt_cache;
 mod quarantine;
 pub mod receipt;
 mod receipt_builder;
+pub mod engine;
 pub mod remote;
 mod report;
 pub mod request;

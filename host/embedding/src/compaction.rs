@@ -10,7 +10,13 @@ pub type MessageOfResult<'a> = (&'static str, Option<usize>, Option<&'a str>);
 
 /// The result of a compaction.
 #[derive(Debug)]
-pub struct Compaction(pub(crate) baler_host::Compaction);
+pub struct Compaction(baler_host::Compaction);
+
+impl From<baler_host::Compaction> for Compaction {
+    fn from(made: baler_host::Compaction) -> Self {
+        Self(made)
+    }
+}
 
 impl Compaction {
     /// Whether the conversation became smaller.

@@ -7,7 +7,19 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone)]
 pub struct Conversation(pub(crate) baler_host::Conversation);
 
+impl From<baler_host::Conversation> for Conversation {
+    fn from(read: baler_host::Conversation) -> Self {
+        Self(read)
+    }
+}
+
 impl Conversation {
+    /// What was read.
+    #[must_use]
+    pub const fn inner(&self) -> &baler_host::Conversation {
+        &self.0
+    }
+
     /// The wire format.
     #[must_use]
     pub fn format(&self) -> &'static str {

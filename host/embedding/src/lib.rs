@@ -6,51 +6,21 @@
 //! What the host has to ask a function of the caller arrives as a [`Question`]; a binding whose language takes no calls
 //! from foreign threads fetches questions from an [`Inbox`].
 //!
-//! Calls must run in threads of at least 2 MiB of stack: [`Call::start`] makes one.
+//! In WebAssembly there are no threads: of this layer only options, conversations and results are there.
 
-mod call;
 mod compaction;
-mod compactor;
 mod conversation;
 mod error;
-mod function;
-mod host;
-mod inbox;
-mod model;
 pub mod options;
-mod per_process;
-mod settings;
-mod strategy;
-mod window;
+#[cfg(not(target_family = "wasm"))]
+mod threads;
 
-pub use call::{Call, Cancel};
 pub use compaction::{Compaction, MessageOfResult};
-pub use compactor::{Compactor, read_setting};
 pub use conversation::Conversation;
 pub use error::{Error, Kind, Remedy};
-pub use function::{Function, Question, Subject};
-pub use host::Host;
-pub use inbox::Inbox;
-pub use model::Model;
-pub use settings::Settings;
-pub use strategy::{Load, Strategy, shipped};
-pub use window::{Shown, Window};
-
-/// Compiles the component on standard input, in a process that the host started for that. Returns the exit code of
-/// the process; `None` in every other process. `arguments` are those of the process.
-#[must_use]
-pub fn serve_as_compiler(arguments: Vec<String>) -> Option<u8> {
-    baler_host::serve_as_compiler_with(arguments.into_iter().map(Into::into))
-}
-
-/// Whether a provider refused a request as too long for its model, by the status and the body of its answer.
-#[must_use]
-pub fn is_too_long(status: u16, body: &[u8]) -> bool {
-    baler_models::clients::is_too_long(status, body)
-}
-
-/// Whether the text of an error says so.
-#[must_use]
-pub fn says_too_long(text: &str) -> bool {
-    baler_models::clients::says_too_long(text)
-}
+#[cfg(not(target_family = "wasm"))]
+pub use threads::{
+    Call, Cancel, Compactor, Function, Host, Inbox, Load, Model, Question, Settings, Shown,
+    Strategy, Subject, Window, is_too_long, read_setting, says_too_long, serve_as_compiler,
+    shipped,
+};

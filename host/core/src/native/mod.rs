@@ -11,6 +11,7 @@
 #[path = "../sandbox/convert.rs"]
 mod convert;
 mod guest;
+pub(crate) mod history;
 mod model;
 #[cfg(test)]
 mod tests;

@@ -17,6 +17,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::engine::{Engaged, Engine};
 use crate::limits::Limits;
 use crate::model::ModelGrant;
 use crate::native;
@@ -103,6 +104,14 @@ impl Strategy {
     #[must_use]
     pub fn remote(remote: Arc<dyn Remote>) -> Self {
         Self::connected(Arc::new(Connected::new(remote)))
+    }
+
+    /// Returns a component that an engine of the caller's runs, with the engine's name for it.
+    #[must_use]
+    pub fn run_by(engine: Arc<dyn Engine>) -> Self {
+        let engaged = Engaged::new(Arc::clone(&engine));
+        let name = StrategyName::like(engine.name(), engaged.hash());
+        Self::new(name, Arc::new(engaged))
     }
 
     pub(crate) fn connected(connected: Arc<Connected>) -> Self {

@@ -2,9 +2,11 @@
 
 use std::str::FromStr as _;
 
+#[cfg(not(target_family = "wasm"))]
+use baler_host::CompactorOptions;
 use baler_host::conversation::Deadline;
 use baler_host::request::{Policy, Trigger};
-use baler_host::{Budget, CompactorOptions, Pins, Request};
+use baler_host::{Budget, Format, Pins, Request};
 use serde_json::Value;
 
 use super::{Options, count, flag, text};
@@ -67,8 +69,11 @@ fn policy(value: &Value) -> Result<Policy, String> {
         .map_err(|error| format!("expected what plans may do, as in `baler.toml`, but {error}"))
 }
 
-/// Reads the options of a compaction.
-pub(crate) fn compaction(json: &str, base: &Policy, deadline: &Deadline) -> Result<Request, Error> {
+/// Reads the options of a compaction from JSON. `base`: what plans may do unless the options say otherwise.
+///
+/// # Errors
+/// An option is unknown or has a value that is not allowed.
+pub fn compaction(json: &str, base: &Policy, deadline: &Deadline) -> Result<Request, Error> {
     let mut options = Options::read(json)?;
     let name = options.take("trigger", text)?;
     let instructions = options.take("instructions", text)?;
@@ -103,7 +108,20 @@ fn media(value: &Value) -> Result<u32, String> {
         .ok_or_else(|| "expected a whole number from 0".to_owned())
 }
 
+/// Returns the wire format with this name.
+///
+/// # Errors
+/// There is none.
+pub fn format(name: &str) -> Result<Format, Error> {
+    name.parse().map_err(|_| {
+        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        let known = known.join(", ");
+        Error::option("format", format!("expected auto, {known}; found {name:?}"))
+    })
+}
+
 /// Reads the options of a compactor, which are those of the library.
+#[cfg(not(target_family = "wasm"))]
 pub(crate) fn of_compactor(json: &str, base: &Policy) -> Result<CompactorOptions, Error> {
     let mut options = Options::read(json)?;
     let own = options.take("policy", policy)?;

@@ -2,12 +2,16 @@
 
 mod compaction;
 mod table;
+#[cfg(not(target_family = "wasm"))]
 mod window;
 
 use serde_json::{Map, Value};
 
-pub(crate) use compaction::{compaction, of_compactor};
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use compaction::of_compactor;
+pub use compaction::{compaction, format};
 pub use table::{Group, Row, TABLE, Type};
+#[cfg(not(target_family = "wasm"))]
 pub(crate) use window::{WindowSize, window};
 
 use crate::error::{Error, Kind};

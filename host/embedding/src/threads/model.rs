@@ -9,8 +9,8 @@ use baler_host::model::{
 };
 use baler_models::clients::{ChoiceError, Client, KeySource, ModelChoice};
 
+use super::function::{self, Function, Subject};
 use crate::error::Error;
-use crate::function::{self, Function, Subject};
 use crate::options::{Options, count, text};
 
 /// Maximum characters of an exception in the error of a model.

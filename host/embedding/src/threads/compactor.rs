@@ -6,12 +6,12 @@ use baler_host::CompactorOptions;
 use baler_host::compactor::{CompactorConfig, Step};
 use serde_json::{Value, json};
 
-use crate::call::Cancel;
+use super::call::Cancel;
+use super::host::Host;
+use super::strategy::Strategy;
 use crate::conversation::Conversation;
 use crate::error::{Error, Kind};
-use crate::host::Host;
 use crate::options;
-use crate::strategy::Strategy;
 
 /// Keeps one conversation within its window over time. Calls from several threads take turns.
 #[derive(Debug, Clone)]

@@ -9,8 +9,8 @@ use baler_host::project::Project;
 use baler_host::strategy::EngineLimits;
 use baler_host::{Compiler, Host, Limits};
 
+use super::model::Model;
 use crate::error::Error;
-use crate::model::Model;
 use crate::options::{Options, count, flag, text};
 
 /// What a host is made of.

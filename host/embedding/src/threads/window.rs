@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use baler_host::view::{Entry, View, Views};
 
-use crate::call::Cancel;
+use super::call::Cancel;
+use super::host::Host;
+use super::per_process::PerProcess;
+use super::strategy::Strategy;
 use crate::compaction::{Compaction, MessageOfResult};
 use crate::conversation::Conversation;
 use crate::error::Error;
-use crate::host::Host;
 use crate::options::{self, WindowSize};
-use crate::per_process::PerProcess;
-use crate::strategy::Strategy;
 
 /// Keeps what is shown of histories within a number of tokens.
 #[derive(Debug, Clone)]
@@ -84,9 +84,9 @@ impl Window {
             })
         })?;
         Ok(Shown {
-            conversation: Conversation(shown.conversation),
+            conversation: shown.conversation.into(),
             view: shown.view,
-            compaction: shown.compaction.map(|made| Arc::new(Compaction(made))),
+            compaction: shown.compaction.map(|made| Arc::new(made.into())),
             messages: history.message_count(),
         })
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::function::{Function, Question};
+use super::function::{Function, Question};
 
 /// Holds questions until the binding fetches them, from any thread.
 #[derive(Clone)]

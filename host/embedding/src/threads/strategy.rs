@@ -10,9 +10,9 @@ use baler_host::remote::{AnswerFuture, Operation, Remote, RemoteError};
 use baler_host::strategy::{EngineLimits, LoadError};
 use serde_json::Value;
 
+use super::function::{self, Function, Subject};
+use super::host::Live;
 use crate::error::{Error, Remedy};
-use crate::function::{self, Function, Subject};
-use crate::host::Live;
 use crate::options::{self, Options};
 
 /// Counts the functions of this process.

@@ -10,8 +10,8 @@ use baler_host::conversation::Deadline;
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
+use super::per_process::PerProcess;
 use crate::error::Error;
-use crate::per_process::PerProcess;
 
 /// Drives timers, child processes and connections. The work itself runs in the threads of the calls.
 static RUNTIME: PerProcess<Runtime> = PerProcess::new();

@@ -3,25 +3,25 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use baler_host::Limits;
 use baler_host::archive::Archive;
 use baler_host::conversation::ReadOptions;
 use baler_host::model::ModelGrant;
 use baler_host::project::{Listed, Project};
 use baler_host::request::Policy;
-use baler_host::{Format, Limits};
 use serde_json::{Value, json};
 
-use crate::call::Cancel;
+use super::call::Cancel;
+use super::per_process::PerProcess;
+use super::settings::Settings;
+use super::strategy::Strategy;
 use crate::compaction::Compaction;
 use crate::conversation::Conversation;
 use crate::error::{Error, Remedy};
 use crate::options;
-use crate::per_process::PerProcess;
-use crate::settings::Settings;
-use crate::strategy::Strategy;
 
 /// Reads conversations, loads strategies and runs compactions. Its methods work in the thread that calls them, and block
-/// it; run them in a [`crate::Call`].
+/// it; run them in a [`super::Call`].
 #[derive(Debug, Clone)]
 pub struct Host(Arc<Inner>);
 
@@ -83,7 +83,7 @@ impl Host {
         cancel: &Cancel,
     ) -> Result<Conversation, Error> {
         let options = ReadOptions::default()
-            .with_format(format.map(format_named).transpose()?)
+            .with_format(format.map(options::format).transpose()?)
             .with_used(used)
             .with_deadline(cancel.deadline());
         Ok(Conversation(
@@ -107,7 +107,7 @@ impl Host {
         cancel.wait(async {
             let chain = live.chain(chain).await?;
             let made = live.host.compact(&conversation.0, &chain, &request).await?;
-            Ok(Compaction(made))
+            Ok(made.into())
         })
     }
 
@@ -281,12 +281,4 @@ impl Live {
         Error::strategy(format!("no strategy is called `{name}`; known: {known}"))
             .with_remedy(Remedy::LoadFile)
     }
-}
-
-fn format_named(name: &str) -> Result<Format, Error> {
-    name.parse().map_err(|_| {
-        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        let known = known.join(", ");
-        Error::option("format", format!("expected auto, {known}; found {name:?}"))
-    })
 }
