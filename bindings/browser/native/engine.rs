@@ -37,7 +37,7 @@ impl Desk {
 pub(crate) struct Component {
     pub(crate) index: usize,
     pub(crate) name: String,
-    pub(crate) wasm: Vec<u8>,
+    pub(crate) hash: [u8; 32],
     pub(crate) desk: Desk,
 }
 
@@ -46,8 +46,8 @@ impl Engine for Component {
         &self.name
     }
 
-    fn component(&self) -> &[u8] {
-        &self.wasm
+    fn content_hash(&self) -> [u8; 32] {
+        self.hash
     }
 
     fn ask(&self, call: EngineCall) -> Answering<'_> {

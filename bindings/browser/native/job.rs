@@ -36,14 +36,15 @@ pub(crate) fn none() -> Error {
 
 /// Returns a host with the tokenizer of the options.
 pub(crate) fn host_of(options: &Value) -> Result<Host, Error> {
-    Ok(Host::builder()
-        .tokenizer(Some(tokenizer(options)?))
-        .build()?)
+    Ok(Host::builder().tokenizer(tokenizer(options)?).build()?)
 }
 
-fn tokenizer(options: &Value) -> Result<Tokenizer, Error> {
-    let name = options["tokenizer"].as_str().unwrap_or(Tokenizer::CHARACTERS);
-    Tokenizer::named(name).map_err(|error| Error::option("tokenizer", error))
+/// The tokenizer that was named; `None` for the estimate.
+fn tokenizer(options: &Value) -> Result<Option<Tokenizer>, Error> {
+    let named = options["tokenizer"].as_str().map(Tokenizer::named);
+    named
+        .transpose()
+        .map_err(|error| Error::option("tokenizer", error))
 }
 
 /// Reads a conversation.
@@ -52,16 +53,18 @@ pub(crate) fn read(host: &Host, options: &Value, document: Vec<u8>) -> Result<Co
         None | Some("auto") => None,
         Some(name) => Some(options::format(name)?),
     };
-    let used = options["used"].as_u64().and_then(|used| u32::try_from(used).ok());
+    let used = options["used"]
+        .as_u64()
+        .and_then(|used| u32::try_from(used).ok());
     let how = ReadOptions::default().with_format(format).with_used(used);
     Ok(host.read_with(document, how)?.into())
 }
 
 impl Job {
-    pub(crate) fn start(options: &Value, document: Vec<u8>, components: &[u8]) -> Result<Self, Error> {
+    pub(crate) fn start(options: &Value, document: Vec<u8>) -> Result<Self, Error> {
         let archive = Archive::in_memory();
         let host = Host::builder()
-            .tokenizer(Some(tokenizer(options)?))
+            .tokenizer(tokenizer(options)?)
             .archive(archive.clone())
             .build()?;
         let conversation = read(&host, options, document)?;
@@ -69,7 +72,7 @@ impl Job {
         let own = if own == "null" { "" } else { &own };
         let request = options::compaction(own, &Policy::default(), &Deadline::never())?;
         let desk = Desk::default();
-        let chain = chain(options, components, &desk)?;
+        let chain = chain(options, &desk)?;
         let work = async move {
             let host = host;
             let mut ready = Vec::with_capacity(chain.len());
@@ -79,7 +82,9 @@ impl Job {
                     None => strategy,
                 });
             }
-            Ok(host.compact(&conversation.inner(), &ready, &request).await?)
+            Ok(host
+                .compact(&conversation.inner(), &ready, &request)
+                .await?)
         };
         Ok(Self {
             work: Some(Box::pin(work)),
@@ -144,13 +149,9 @@ impl Job {
     }
 }
 
-/// Returns the strategies of the option `chain`, each with its config: names of native ones, or
-/// `{"name", "length", "config", "writesDigests"}` of a component, which is the next `length` bytes.
-fn chain(
-    options: &Value,
-    mut components: &[u8],
-    desk: &Desk,
-) -> Result<Vec<(Strategy, Option<String>)>, Error> {
+/// Returns the strategies of the option `chain`, each with its config: names of native ones, or components as
+/// `{"name", "hash", "config", "writesDigests"}`.
+fn chain(options: &Value, desk: &Desk) -> Result<Vec<(Strategy, Option<String>)>, Error> {
     let given = options["chain"].as_array().map_or(&[][..], Vec::as_slice);
     let strategies = given.iter().enumerate().map(|(index, one)| {
         if let Some(name) = one.as_str() {
@@ -161,15 +162,10 @@ fn chain(
             })?;
             return Ok((strategy, None));
         }
-        let length = one["length"].as_u64().and_then(|length| usize::try_from(length).ok());
-        let (wasm, rest) = components
-            .split_at_checked(length.unwrap_or_default())
-            .ok_or_else(|| Error::option("strategy", "expected the bytes of a component"))?;
-        components = rest;
         let strategy = Strategy::run_by(Arc::new(Component {
             index,
             name: one["name"].as_str().unwrap_or_default().to_owned(),
-            wasm: wasm.to_vec(),
+            hash: hash_of(one["hash"].as_str().unwrap_or_default())?,
             desk: desk.clone(),
         }));
         let strategy = match one["writesDigests"].as_bool() {
@@ -180,4 +176,22 @@ fn chain(
         Ok((strategy, config))
     });
     strategies.collect()
+}
+
+/// Reads the SHA-256 of a component, in hex digits.
+fn hash_of(hex: &str) -> Result<[u8; 32], Error> {
+    let mut hash = [0; 32];
+    let digits = hex.as_bytes().chunks(2);
+    let is_whole = hex.len() == 64
+        && hash.iter_mut().zip(digits).all(|(byte, pair)| {
+            let read = std::str::from_utf8(pair).ok();
+            let read = read.and_then(|pair| u8::from_str_radix(pair, 16).ok());
+            read.inspect(|read| *byte = *read).is_some()
+        });
+    is_whole.then_some(hash).ok_or_else(|| {
+        Error::option(
+            "strategy",
+            "expected the SHA-256 of a component as 64 hex digits",
+        )
+    })
 }

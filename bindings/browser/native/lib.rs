@@ -16,7 +16,7 @@ mod slots;
 
 use std::cell::RefCell;
 
-use baler_embedding::{Error, Host};
+use baler_embedding::Error;
 use serde_json::{Value, json};
 
 use crate::job::Job;
@@ -68,14 +68,14 @@ pub extern "C" fn read() {
     });
 }
 
-/// Starts to compact the document in slot 1, with `options`, `chain`, `format`, `used`, `tokenizer` in slot 0, and the
-/// components of the chain in slot 2, one behind the other. Writes an event to slot 0.
+/// Starts to compact the document in slot 1, with `options`, `chain`, `format`, `used`, `tokenizer` in slot 0. Writes an event
+/// to slot 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn start() {
     answered(|state| {
         let options = state.slots.json()?;
-        let (document, components) = (state.slots.take(1), state.slots.take(2));
-        let job = state.job.insert(Job::start(&options, document, &components)?);
+        let document = state.slots.take(1);
+        let job = state.job.insert(Job::start(&options, document)?);
         job.go_on(&mut state.slots)
     });
 }

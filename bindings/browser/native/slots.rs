@@ -4,7 +4,7 @@ use baler_embedding::{Error, Kind};
 use serde_json::Value;
 
 /// How many slots there are.
-const SLOTS: usize = 3;
+const SLOTS: usize = 2;
 
 #[derive(Default)]
 pub(crate) struct Slots([Vec<u8>; SLOTS]);

@@ -51,19 +51,12 @@ pub(crate) enum Output {
     Text(String),
 }
 
-/// What a call made, as JavaScript gets it.
-pub(crate) type Taken =
-    Either6<NativeConversation, NativeResult, NativeShown, NativeWindow, NativeCompactor, String>;
-
 /// Work that runs.
 #[napi]
 #[derive(Debug)]
 pub struct NativeCall {
     inner: Call<Output>,
 }
-
-/// Called in the event loop when a call has ended.
-pub(crate) type Ended<'a> = Option<Function<'a, (), ()>>;
 
 #[napi]
 impl NativeCall {
@@ -85,7 +78,18 @@ impl NativeCall {
     /// # Errors
     /// Those of the work.
     #[napi(catch_unwind)]
-    pub fn take(&self) -> napi::Result<Taken> {
+    pub fn take(
+        &self,
+    ) -> napi::Result<
+        Either6<
+            NativeConversation,
+            NativeResult,
+            NativeShown,
+            NativeWindow,
+            NativeCompactor,
+            String,
+        >,
+    > {
         let outcome = self.inner.wait(Duration::ZERO);
         let missing = || napi::Error::new(Status::GenericFailure, "the call has not ended");
         Ok(match outcome.ok_or_else(missing)?.map_err(thrown)? {
@@ -102,7 +106,7 @@ impl NativeCall {
 /// Starts work. `ended` is called in the event loop, which goes on until then.
 pub(crate) fn start(
     cancel: &NativeCancel,
-    ended: Ended<'_>,
+    ended: Option<Function<'_, (), ()>>,
     work: impl FnOnce(&baler_embedding::Cancel) -> Result<Output, Error> + Send + 'static,
 ) -> napi::Result<NativeCall> {
     let told = ended

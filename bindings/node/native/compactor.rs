@@ -1,13 +1,14 @@
 //! The compactor as JavaScript programs hold it.
 
 use baler_embedding::{Compactor, read_setting};
+use napi::bindgen_prelude::{ClassInstance, Function};
 use napi_derive::napi;
 
-use crate::call::{Ended, NativeCall, NativeCancel, Output, start};
+use crate::call::{NativeCall, NativeCancel, Output, start};
 use crate::conversation::NativeConversation;
 use crate::errors::thrown;
 use crate::host::NativeHost;
-use crate::strategy::{Chain, chain_of};
+use crate::strategy::{NativeStrategy, chain_of};
 
 /// Keeps one conversation within its window over time. Calls take turns.
 #[napi]
@@ -26,10 +27,10 @@ impl NativeCompactor {
     pub fn begin(
         host: &NativeHost,
         conversation: &NativeConversation,
-        chain: Chain<'_>,
+        chain: Vec<ClassInstance<'_, NativeStrategy>>,
         options: String,
         cancel: &NativeCancel,
-        ended: Ended<'_>,
+        ended: Option<Function<'_, (), ()>>,
     ) -> napi::Result<NativeCall> {
         let (host, conversation) = (host.inner.clone(), conversation.inner.clone());
         let chain = chain_of(&chain);
@@ -47,10 +48,10 @@ impl NativeCompactor {
     pub fn resume(
         host: &NativeHost,
         saved: String,
-        chain: Chain<'_>,
+        chain: Vec<ClassInstance<'_, NativeStrategy>>,
         options: String,
         cancel: &NativeCancel,
-        ended: Ended<'_>,
+        ended: Option<Function<'_, (), ()>>,
     ) -> napi::Result<NativeCall> {
         let (host, chain) = (host.inner.clone(), chain_of(&chain));
         start(cancel, ended, move |cancel| {
@@ -95,7 +96,7 @@ impl NativeCompactor {
         why: String,
         wish: Option<String>,
         cancel: &NativeCancel,
-        ended: Ended<'_>,
+        ended: Option<Function<'_, (), ()>>,
     ) -> napi::Result<NativeCall> {
         let compactor = self.inner.clone();
         start(cancel, ended, move |cancel| {

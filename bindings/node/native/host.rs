@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use baler_embedding::{Host, Model, Settings};
-use napi::bindgen_prelude::{ClassInstance, Either, Uint8Array};
+use napi::bindgen_prelude::{ClassInstance, Either, Function, Uint8Array};
 use napi_derive::napi;
 
-use crate::call::{Ended, NativeCall, NativeCancel, Output, start};
+use crate::call::{NativeCall, NativeCancel, Output, start};
 use crate::conversation::NativeConversation;
 use crate::errors::thrown;
 use crate::functions::NativeInbox;
 use crate::result::NativeResult;
-use crate::strategy::{Chain, NativeStrategy, chain_of};
+use crate::strategy::{NativeStrategy, chain_of};
 
 /// Reads conversations, loads strategies and runs compactions.
 #[napi]
@@ -53,7 +53,7 @@ impl NativeHost {
         format: Option<String>,
         used: Option<u32>,
         cancel: &NativeCancel,
-        ended: Ended<'_>,
+        ended: Option<Function<'_, (), ()>>,
     ) -> napi::Result<NativeCall> {
         let host = self.inner.clone();
         let document = match document {
@@ -74,10 +74,10 @@ impl NativeHost {
     pub fn compact(
         &self,
         conversation: &NativeConversation,
-        chain: Chain<'_>,
+        chain: Vec<ClassInstance<'_, NativeStrategy>>,
         options: String,
         cancel: &NativeCancel,
-        ended: Ended<'_>,
+        ended: Option<Function<'_, (), ()>>,
     ) -> napi::Result<NativeCall> {
         let (host, conversation) = (self.inner.clone(), conversation.inner.clone());
         let chain = chain_of(&chain);
@@ -100,7 +100,7 @@ impl NativeHost {
         strategy: Option<ClassInstance<'_, NativeStrategy>>,
         options: String,
         cancel: &NativeCancel,
-        ended: Ended<'_>,
+        ended: Option<Function<'_, (), ()>>,
     ) -> napi::Result<NativeCall> {
         let (host, conversation) = (self.inner.clone(), conversation.inner.clone());
         let strategy = strategy.map(|strategy| strategy.inner.clone());
@@ -119,7 +119,7 @@ impl NativeHost {
         &self,
         strategy: &NativeStrategy,
         cancel: &NativeCancel,
-        ended: Ended<'_>,
+        ended: Option<Function<'_, (), ()>>,
     ) -> napi::Result<NativeCall> {
         let (host, strategy) = (self.inner.clone(), strategy.inner.clone());
         start(cancel, ended, move |cancel| {
@@ -137,7 +137,7 @@ impl NativeHost {
         &self,
         reference: String,
         cancel: &NativeCancel,
-        ended: Ended<'_>,
+        ended: Option<Function<'_, (), ()>>,
     ) -> napi::Result<NativeCall> {
         let host = self.inner.clone();
         start(cancel, ended, move |cancel| {
@@ -154,7 +154,7 @@ impl NativeHost {
         &self,
         reference: String,
         cancel: &NativeCancel,
-        ended: Ended<'_>,
+        ended: Option<Function<'_, (), ()>>,
     ) -> napi::Result<NativeCall> {
         let host = self.inner.clone();
         start(cancel, ended, move |cancel| {

@@ -80,10 +80,8 @@ impl NativeStrategy {
     }
 }
 
-/// A chain of strategies, as JavaScript passes it.
-pub(crate) type Chain<'a> = Vec<ClassInstance<'a, NativeStrategy>>;
-
-pub(crate) fn chain_of(chain: &Chain<'_>) -> Vec<Strategy> {
+/// Returns the strategies of a chain.
+pub(crate) fn chain_of(chain: &[ClassInstance<'_, NativeStrategy>]) -> Vec<Strategy> {
     chain
         .iter()
         .map(|strategy| strategy.inner.clone())

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use baler_embedding::{Shown, Window};
+use napi::bindgen_prelude::{ClassInstance, Function};
 use napi_derive::napi;
 
-use crate::call::{Ended, NativeCall, NativeCancel, Output, start};
+use crate::call::{NativeCall, NativeCancel, Output, start};
 use crate::conversation::NativeConversation;
 use crate::errors::thrown;
 use crate::host::NativeHost;
 use crate::result::{NativeResult, Placed};
-use crate::strategy::{Chain, chain_of};
+use crate::strategy::{NativeStrategy, chain_of};
 
 /// Keeps what is shown of histories within a number of tokens.
 #[napi]
@@ -28,10 +29,10 @@ impl NativeWindow {
     #[napi(catch_unwind)]
     pub fn open(
         host: &NativeHost,
-        chain: Chain<'_>,
+        chain: Vec<ClassInstance<'_, NativeStrategy>>,
         options: String,
         cancel: &NativeCancel,
-        ended: Ended<'_>,
+        ended: Option<Function<'_, (), ()>>,
     ) -> napi::Result<NativeCall> {
         let (host, chain) = (host.inner.clone(), chain_of(&chain));
         start(cancel, ended, move |cancel| {
@@ -52,7 +53,7 @@ impl NativeWindow {
         less: bool,
         view: Option<String>,
         cancel: &NativeCancel,
-        ended: Ended<'_>,
+        ended: Option<Function<'_, (), ()>>,
     ) -> napi::Result<NativeCall> {
         let (window, history) = (self.inner.clone(), history.inner.clone());
         start(cancel, ended, move |cancel| {

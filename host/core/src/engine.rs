@@ -33,8 +33,8 @@ pub trait Engine: fmt::Debug + Send + Sync {
     /// The name for marks and receipts.
     fn name(&self) -> &str;
 
-    /// The component, as the bytes of its file. Faults are counted by their hash.
-    fn component(&self) -> &[u8];
+    /// The SHA-256 of the component's file, by which faults are counted.
+    fn content_hash(&self) -> [u8; 32];
 
     /// Calls an operation of the component, and returns what it returned.
     fn ask(&self, call: EngineCall) -> Answering<'_>;
@@ -105,7 +105,7 @@ pub(crate) struct Engaged {
 
 impl Engaged {
     pub(crate) fn new(engine: Arc<dyn Engine>) -> Self {
-        let hash = ContentHash::of(engine.component());
+        let hash = ContentHash::new(engine.content_hash());
         Self { hash, engine }
     }
 

@@ -8,6 +8,7 @@ use baler_archive::{ArchiveError, OpenError};
 pub(crate) type Cause = Box<dyn Error + Send + Sync>;
 
 /// What needs the address space, and how to get more of it.
+#[cfg(feature = "sandbox")]
 const ADDRESS_SPACE: &str = "each memory of a component takes 4 GiB of address space, however little of it is used: allow that (`ulimit -v unlimited`, no `LimitAS=` of a service, a system that overcommits), or name a strategy that is no component";
 
 /// A failure of the host or the machine, not of a strategy.
@@ -15,6 +16,7 @@ const ADDRESS_SPACE: &str = "each memory of a component takes 4 GiB of address s
 #[non_exhaustive]
 pub enum HostError {
     /// The limit of running and waiting calls is reached.
+    #[cfg(feature = "sandbox")]
     #[error(
         "too many strategies run at once: {limit} run and as many wait; call again later, or raise `concurrent_calls`"
     )]
@@ -29,6 +31,7 @@ pub enum HostError {
     #[error("the system gives no thread")]
     Thread(#[source] std::io::Error),
     /// The sandbox could not be created or entered.
+    #[cfg(feature = "sandbox")]
     #[error("the sandbox failed: {action}")]
     Sandbox {
         /// What was tried.
@@ -38,9 +41,11 @@ pub enum HostError {
         source: Cause,
     },
     /// The machine has no memory or address space left for a call.
+    #[cfg(feature = "sandbox")]
     #[error("the sandbox has no memory; {ADDRESS_SPACE}")]
     NoMemory(#[source] Cause),
     /// The host is being dropped.
+    #[cfg(feature = "sandbox")]
     #[error("the host is shutting down")]
     Closed,
     /// A question to a remote strategy, or its answer, cannot be written as JSON. The cause is not included,

@@ -171,9 +171,15 @@
 //! Futures need a tokio runtime with time enabled (and with I/O, for [`Compiler::ThisProgram`] and archives at URLs). They
 //! are `Send`, and dropping one cancels the call. No environment variable is read, and nothing is printed.
 //!
+//! In WebAssembly (`wasm32-wasip1`, without the feature `sandbox`) they need no runtime. There a limit of time ends a question
+//! to a remote strategy when its future is next polled; `native:summarize` has no model, and no compaction of a [`Compactor`]
+//! runs in parallel.
+//!
 //! | feature | adds |
 //! |---|---|
 //! | `cloud` | [`Archive::at`] for `s3://`, `gs://` and `az://` |
+//! | `sandbox` (on by default) | components, and lists of them ([`project`]) |
+//! | `vocabularies` (on by default) | exact counts of tokens; without it they are estimated |
 //! | `wasi` | components that import WASI 0.2, with nothing behind it |
 
 #[macro_use]
@@ -185,6 +191,7 @@ mod ask_twice;
 mod attempt;
 mod bounded;
 mod changes;
+#[cfg(feature = "sandbox")]
 pub mod child;
 mod compaction;
 pub mod compactor;
@@ -197,11 +204,16 @@ mod host;
 mod limits;
 #[cfg(feature = "metrics")]
 mod metrics;
+#[cfg_attr(
+    target_family = "wasm",
+    expect(dead_code, reason = "no strategy can ask a model there")
+)]
 pub mod model;
 mod native;
 mod once;
 mod pictures;
 mod plan;
+#[cfg(feature = "sandbox")]
 pub mod project;
 mod prompt_cache;
 mod quarantine;
@@ -215,6 +227,7 @@ mod retrieve;
 mod runner;
 #[cfg(test)]
 mod sample;
+#[cfg(feature = "sandbox")]
 mod sandbox;
 mod situation;
 mod state;
@@ -222,6 +235,7 @@ pub mod strategy;
 mod strategy_name;
 mod text_limits;
 mod thinking;
+mod time_limit;
 mod trigger;
 mod unit_status;
 mod unseen;
@@ -242,6 +256,7 @@ pub use limits::Limits;
 pub use receipt::Receipt;
 #[doc(inline)]
 pub use request::{Budget, Pins, Request};
+#[cfg(feature = "sandbox")]
 pub use sandbox::{Compiler, serve_as_compiler, serve_as_compiler_with};
 #[doc(inline)]
 pub use strategy::Strategy;

@@ -12,7 +12,6 @@ use crate::attempt::micros;
 use crate::changes::Changes;
 use crate::changes::UnitOutcome;
 use crate::compaction::Compaction;
-use crate::project::Project;
 use crate::prompt_cache;
 use crate::receipt::{
     Archived, Attempt, BeforeAfter, Original, Outcome, ReasonCode, Receipt, Stages, Tokens,
@@ -24,8 +23,6 @@ use crate::situation::Situation;
 pub(crate) struct Record<'a> {
     pub(crate) start: Instant,
     pub(crate) situation: &'a Arc<Situation>,
-    /// The list of strategies that the host is under.
-    pub(crate) project: Option<&'a Project>,
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) failures_in_a_row: u32,
 }
@@ -147,15 +144,13 @@ impl Record<'_> {
                 None,
             ),
         };
-        let tried: Vec<&str> = self.attempts.iter().map(|tried| &*tried.strategy).collect();
-        let project = self.project.map(|project| project.use_for(&tried));
         Receipt {
             receipt: 1,
             outcome,
             strategy: None,
             fell_back: false,
             attempts: self.attempts,
-            project,
+            project: None,
             format: before.format(),
             tokenizer: before.tokenizer().to_string(),
             trigger: situation.request.trigger.name().to_owned(),

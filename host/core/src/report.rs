@@ -128,6 +128,7 @@ impl Permission {
         }
     }
 
+    #[cfg(feature = "sandbox")]
     pub(crate) fn of_import(name: &str) -> Option<Self> {
         match name.split_once('@')?.0 {
             "baler:compaction/history" => Some(Self::Conversation),

@@ -1,6 +1,6 @@
 //! The state folder of a host: its secret key and compiled code.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -77,6 +77,7 @@ fn make_key(folder: &Path, path: &PathBuf) -> Result<SecretKey, FileError> {
 /// Makes the key readable by its owner only: whoever reads it can forge summaries and compiled code.
 #[cfg(unix)]
 fn make_secret(path: &Path, key: &File) -> Result<(), FileError> {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
     let secret = || -> std::io::Result<()> {
         if key.metadata()?.permissions().mode() & 0o077 == 0 {
@@ -101,6 +102,7 @@ fn make_secret(_: &Path, _: &File) -> Result<(), FileError> {
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
     use std::sync::mpsc;
     use std::time::Duration;

@@ -39,6 +39,12 @@ impl Compaction {
         serde_json::to_string(self.0.receipt()).map_err(|error| Error::host(error.to_string()))
     }
 
+    /// The receipt.
+    #[must_use]
+    pub fn receipt_value(&self) -> serde_json::Value {
+        serde_json::to_value(self.0.receipt()).unwrap_or_default()
+    }
+
     /// The messages of the result, in order.
     #[must_use]
     pub fn messages(&self) -> Vec<MessageOfResult<'_>> {

@@ -6,8 +6,7 @@ use baler_host::HostError;
 use baler_host::archive::ArchiveError;
 use baler_host::compactor::{OptionError, ResumeError};
 use baler_host::conversation::ReadError;
-use baler_host::project::{ListedError, ProjectError};
-use baler_host::strategy::{ConfigError, IntrospectError, LoadError};
+use baler_host::strategy::{ConfigError, IntrospectError};
 
 /// What kind of error it is. Bindings have a class or a code for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -109,17 +108,6 @@ impl Error {
     pub(crate) const fn host(message: String) -> Self {
         Self::new(Kind::Host, message)
     }
-
-    pub(crate) fn cancelled() -> Self {
-        Self::new(Kind::Cancelled, "the call was cancelled".to_owned())
-    }
-
-    pub(crate) fn with_remedy(self, remedy: Remedy) -> Self {
-        Self {
-            remedy: Some(remedy),
-            ..self
-        }
-    }
 }
 
 impl fmt::Display for Error {
@@ -155,15 +143,6 @@ impl From<ArchiveError> for Error {
     }
 }
 
-impl From<LoadError> for Error {
-    fn from(error: LoadError) -> Self {
-        match error {
-            LoadError::Host(error) => error.into(),
-            error => Self::strategy(baler_host::with_causes(&error)),
-        }
-    }
-}
-
 impl From<ConfigError> for Error {
     fn from(error: ConfigError) -> Self {
         Self::new(Kind::Config, baler_host::with_causes(&error))
@@ -176,18 +155,6 @@ impl From<IntrospectError> for Error {
             IntrospectError::Host(error) => error.into(),
             error => Self::strategy(baler_host::with_causes(&error)),
         }
-    }
-}
-
-impl From<ProjectError> for Error {
-    fn from(error: ProjectError) -> Self {
-        Self::new(Kind::Option, error.to_string())
-    }
-}
-
-impl From<ListedError> for Error {
-    fn from(error: ListedError) -> Self {
-        Self::strategy(baler_host::with_causes(&error))
     }
 }
 

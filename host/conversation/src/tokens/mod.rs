@@ -1,7 +1,10 @@
 //! Counting tokens: exact vocabularies, and counts remembered for each message.
 
 mod cache;
+#[cfg(feature = "vocabularies")]
 mod runs;
+#[cfg_attr(not(feature = "vocabularies"), path = "estimate.rs")]
+mod vocabularies;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -94,10 +97,12 @@ pub struct UnknownTokenizer {
 impl Tokenizer {
     /// The vocabulary where nothing speaks for another: that of the newer OpenAI models, and
     /// a fair estimate for those whose vocabulary is not published.
+    #[cfg(feature = "vocabularies")]
     pub const DEFAULT: &str = baler_vocabulary::NAME;
 
-    /// Differs from [`Tokenizer::DEFAULT`] in special tokens alone, which are counted as text.
-    const HARMONY: &str = "o200k_harmony";
+    /// No vocabulary but an estimate: a token for each four bytes of UTF-8.
+    #[cfg(not(feature = "vocabularies"))]
+    pub const DEFAULT: &str = "estimate";
 
     /// Not tokens but characters of content: text, thinking, names and arguments of calls,
     /// outputs; a picture is 4,800. For comparing strategies whatever model is meant.
@@ -125,7 +130,7 @@ impl Tokenizer {
     /// The names of the built-in vocabularies.
     #[must_use]
     pub fn names() -> &'static [&'static str] {
-        tiktoken::list_encodings()
+        vocabularies::names()
     }
 
     /// The vocabulary called `name`.
@@ -166,7 +171,7 @@ impl Tokenizer {
     fn known_vocabulary_of(model: &str) -> Option<&'static str> {
         // Routers put the provider in front: `openai/gpt-5`.
         let bare = model.rsplit('/').next().unwrap_or(model);
-        tiktoken::model_to_encoding(bare).or_else(|| tiktoken::model_to_encoding(model))
+        vocabularies::of_model(bare).or_else(|| vocabularies::of_model(model))
     }
 
     /// The same for a model whose vocabulary this is, or which none is known of.
@@ -248,14 +253,7 @@ impl Tokenizer {
         if self.counts_characters() {
             return u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
         }
-        let tokens = if let Self::DEFAULT | Self::HARMONY = self.vocabulary {
-            runs::count(text, baler_vocabulary::count)
-        } else {
-            let encoding = tiktoken::get_encoding(self.vocabulary);
-            encoding.map_or(0, |encoding| {
-                runs::count(text, |piece| encoding.count(piece) as u64)
-            })
-        };
+        let tokens = vocabularies::count(self.vocabulary, text);
         u32::try_from(tokens).unwrap_or(u32::MAX)
     }
 

@@ -22,6 +22,7 @@ mod work;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 
@@ -500,7 +501,8 @@ impl Compactor {
             .is_some_and(|attempt| attempt.holds(&self.view, retry_after, is_required))
     }
 
-    /// Begins a compaction in parallel with the agent, if `early` is set and reached.
+    /// Begins a compaction in parallel with the agent, if `early` is set and reached, and there is a runtime: in a
+    /// browser there is none.
     fn begin_early(&mut self) {
         let is_soon = self.options.early.is_some_and(|early| {
             let left = self.settled.map(|left| left.tokens);
@@ -510,8 +512,12 @@ impl Compactor {
                 u64::from(self.tokens()) >= fires_from(least, left)
             })
         });
-        if is_soon && self.running.is_none() && !self.is_held(false) {
-            self.running = Some(Running(tokio::spawn(self.work().run())));
+        if is_soon
+            && self.running.is_none()
+            && !self.is_held(false)
+            && let Ok(runtime) = Handle::try_current()
+        {
+            self.running = Some(Running(runtime.spawn(self.work().run())));
         }
     }
 

@@ -1,35 +1,33 @@
 //! Options of a host.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use baler_conversation::marks::SecretKey;
 use baler_conversation::tokenizers::Tokenizer;
 use baler_conversation::{Format, Reader};
 
 use super::Host;
+#[cfg(feature = "sandbox")]
+use super::components::Components;
 use crate::archive::Archive;
 use crate::error::HostError;
 use crate::limits::EngineLimits;
 use crate::model::ModelGrant;
-use crate::project::{Permit, Project};
 use crate::quarantine::Quarantine;
-use crate::sandbox::Compiler;
 use crate::state;
 
 /// Options of a [`Host`].
 #[derive(Debug, Default)]
 pub struct HostBuilder {
     limits: EngineLimits,
-    compiler: Option<Compiler>,
     state: Option<PathBuf>,
     key: Option<SecretKey>,
     archive: ArchiveChoice,
     format: Option<Format>,
     tokenizer: Option<Tokenizer>,
     model: Option<ModelGrant>,
-    refuses_wasi: bool,
-    project: Option<Project>,
+    #[cfg(feature = "sandbox")]
+    pub(super) components: Components,
 }
 
 /// Archive of a host.
@@ -46,9 +44,6 @@ impl HostBuilder {
     builder_setters! {
         /// Sets the limits of the engine. Default: [`EngineLimits::default`].
         limits: EngineLimits;
-        /// Sets the process in which components are compiled. Default: [`Compiler::InProcess`]. A program that
-        /// loads untrusted components should use a child process, since a component can attack its compiler.
-        compiler: Option<Compiler>;
         /// Sets the key that seals the marks of summaries, for programs that share a key. Default: the key in the
         /// state folder.
         key: Option<SecretKey>;
@@ -67,6 +62,7 @@ impl HostBuilder {
     /// Without a state folder the key lasts as long as the host, so summaries of an earlier run are read as
     /// ordinary messages; each load compiles; and removed content is lost unless [`HostBuilder::archive`]
     /// sets an archive.
+    #[cfg(not(target_family = "wasm"))]
     #[must_use]
     pub fn state(mut self, folder: impl Into<PathBuf>) -> Self {
         self.state = Some(folder.into());
@@ -84,24 +80,6 @@ impl HostBuilder {
     #[must_use]
     pub fn without_archive(mut self) -> Self {
         self.archive = ArchiveChoice::None;
-        self
-    }
-
-    /// Refuses components that import WASI. Default: they load and get WASI with nothing behind it, if this crate
-    /// was built with its feature `wasi`.
-    #[must_use]
-    pub fn without_wasi(mut self) -> Self {
-        self.refuses_wasi = true;
-        self
-    }
-
-    /// Puts the host under a list of strategies: it refuses components that import WASI if the list does, and receipts
-    /// say which list it is and what it sets ([`Receipt::project`](crate::Receipt)). What plans may do
-    /// ([`ProjectPolicy::plans`](crate::project::ProjectPolicy)) is set for each request. Default: none.
-    #[must_use]
-    pub fn project(mut self, list: &Project) -> Self {
-        self.refuses_wasi |= list.policy().wasi == Permit::Refuse;
-        self.project = Some(list.clone());
         self
     }
 
@@ -129,12 +107,8 @@ impl HostBuilder {
             quarantine: Quarantine::new(&self.limits),
             model: self.model,
             summarizer_gate: None,
-            limits: self.limits,
-            compiler: self.compiler.unwrap_or(Compiler::InProcess),
-            state: self.state,
-            refuses_wasi: self.refuses_wasi,
-            project: self.project,
-            sandbox: OnceLock::new(),
+            #[cfg(feature = "sandbox")]
+            components: self.components.with(self.limits, self.state),
         })
     }
 }

@@ -67,7 +67,6 @@ pub(crate) async fn compact(
     let mut record = Record {
         start: Instant::now(),
         situation: &situation,
-        project: host.project.as_ref(),
         attempts: Vec::new(),
         failures_in_a_row: request.failures_in_a_row,
     };
@@ -85,6 +84,8 @@ pub(crate) async fn compact(
             record.compacted(strategy, fell_back, *accepted, stored)
         }
     };
+    #[cfg(feature = "sandbox")]
+    let compaction = host.components.under_list(compaction);
     #[cfg(feature = "metrics")]
     crate::metrics::compaction(compaction.receipt());
     Ok(compaction)

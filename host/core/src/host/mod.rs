@@ -3,12 +3,13 @@
 mod as_strategy;
 mod builder;
 mod chain;
+#[cfg(feature = "sandbox")]
+mod components;
 mod config;
 #[cfg(feature = "config-schemas")]
 mod schema;
 
-use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use baler_conversation::{Conversation, Deadline, Format, ReadError, ReadOptions, Reader};
@@ -20,18 +21,15 @@ use crate::bounded::bounded;
 use crate::compaction::Compaction;
 use crate::error::HostError;
 use crate::gate::Gate;
-use crate::limits::{EngineLimits, Limits};
 use crate::model::ModelGrant;
-use crate::project::{ListedError, Permit, Project};
 use crate::quarantine::{Asked, Quarantine};
 use crate::receipt::{Attempt, AttemptResult};
 use crate::remote::{AnswerError, Operation};
 use crate::report::{Decision, Introspection};
 use crate::request::Request;
 use crate::runner::CallFailure;
-use crate::sandbox::{Compiler, LoadError, Sandbox};
 use crate::situation::Situation;
-use crate::strategy::{ConfigError, IntrospectError, Permission, ShouldCompact, Strategy};
+use crate::strategy::{ConfigError, IntrospectError, ShouldCompact, Strategy};
 use crate::trigger;
 
 /// Reads conversations, loads strategies and runs compactions.
@@ -62,14 +60,8 @@ pub struct Host {
     pub(crate) model: Option<ModelGrant>,
     /// Gate of that `native:summarize`.
     pub(crate) summarizer_gate: Option<Arc<dyn Gate>>,
-    limits: EngineLimits,
-    compiler: Compiler,
-    state: Option<PathBuf>,
-    refuses_wasi: bool,
-    /// The list of strategies that receipts name.
-    pub(crate) project: Option<Project>,
-    /// Created when the first component is loaded: native strategies need no pool.
-    sandbox: OnceLock<Arc<Sandbox>>,
+    #[cfg(feature = "sandbox")]
+    components: components::Components,
 }
 
 impl Host {
@@ -131,63 +123,6 @@ impl Host {
         format: Format,
     ) -> Result<Conversation, ReadError> {
         self.reader.read_body_as(document.into(), format)
-    }
-
-    /// Loads a component from the bytes of its file. No code of the component runs. `name` is its name in
-    /// marks and receipts, such as the file name; characters other than ASCII letters, digits and `-_.`
-    /// become `-`.
-    ///
-    /// # Errors
-    /// The bytes are no component; the component has no contract that this host supports, does not compile,
-    /// or needs more than a sandbox offers; or the host failed.
-    pub async fn load(&self, name: &str, component: &[u8]) -> Result<Strategy, LoadError> {
-        let sandbox = self.sandbox()?;
-        let guest = sandbox.load(component).await?;
-        Ok(Strategy::guest(name, Arc::clone(sandbox), guest))
-    }
-
-    /// Loads a strategy of `baler.toml` with its config and limits, within its policy of digests and WASI. A model that
-    /// it may ask ([`Listed::may_ask_model`](crate::project::Listed::may_ask_model)) is granted with [`Strategy::with_model`]; what plans may do
-    /// ([`ProjectPolicy::plans`](crate::project::ProjectPolicy::plans)) is set with
-    /// [`Request::with_policy`](crate::Request::with_policy).
-    ///
-    /// # Errors
-    /// No strategy of this name is listed; its file cannot be read, is not the listed one or cannot be used; or its
-    /// config does not fit.
-    pub async fn load_listed(
-        &self,
-        project: &Project,
-        name: &str,
-    ) -> Result<Strategy, ListedError> {
-        let listed = project.strategy(name).ok_or_else(|| ListedError::Unknown {
-            name: name.into(),
-            file: project.file().into(),
-        })?;
-        let wasm = listed.read(project, self.limits.component_bytes)?;
-        let strategy = self.load(name, &wasm).await;
-        let strategy = strategy.map_err(|source| ListedError::Load {
-            name: name.into(),
-            source: Box::new(source),
-        })?;
-        let component = strategy.component();
-        let uses_wasi =
-            component.is_some_and(|component| component.permissions.contains(&Permission::Wasi));
-        if uses_wasi && project.policy().wasi == Permit::Refuse {
-            return Err(ListedError::WasiRefused {
-                name: name.into(),
-                file: project.file().into(),
-            });
-        }
-        let strategy = strategy.with_limits(listed.limits(Limits::default()));
-        let Some(config) = listed.config() else {
-            return Ok(strategy);
-        };
-        let configured = self.configure(strategy, config).await;
-        configured.map_err(|source| ListedError::Config {
-            name: name.into(),
-            file: project.file().into(),
-            source: Box::new(source),
-        })
     }
 
     /// Returns the strategy with a config, a JSON object as text. The config is checked against the schema
@@ -361,17 +296,5 @@ impl Host {
     /// Ends the quarantine of all strategies.
     pub fn lift_quarantine(&self) {
         self.quarantine.lift();
-    }
-
-    fn sandbox(&self) -> Result<&Arc<Sandbox>, HostError> {
-        if let Some(sandbox) = self.sandbox.get() {
-            return Ok(sandbox);
-        }
-        let state = self
-            .state
-            .as_deref()
-            .map(|folder| (folder, self.reader.key().clone()));
-        let sandbox = Sandbox::new(self.limits, self.compiler.clone(), state, self.refuses_wasi)?;
-        Ok(self.sandbox.get_or_init(|| Arc::new(sandbox)))
     }
 }

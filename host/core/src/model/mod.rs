@@ -19,6 +19,8 @@ use serde::{Deserialize, Serialize};
 
 use baler_conversation::tokenizers::Tokenizer;
 
+use crate::time_limit::within;
+
 /// Limits for all questions of one compaction together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -182,7 +184,7 @@ impl Spending {
         self.admit(grant, &mut question, input, time)?;
         let start = Instant::now();
         let again = || self.admit_again(grant, &question, input);
-        let result = tokio::time::timeout(time, grant.model.ask(&question, time, &again))
+        let result = within(time, grant.model.ask(&question, time, &again))
             .await
             .unwrap_or_else(|_| Err(ModelError::Unavailable("no answer in time".to_owned())));
         let time = start.elapsed();

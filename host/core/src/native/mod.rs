@@ -12,6 +12,7 @@
 mod convert;
 mod guest;
 pub(crate) mod history;
+#[cfg_attr(target_family = "wasm", path = "no_model.rs")]
 mod model;
 #[cfg(test)]
 mod tests;

@@ -25,6 +25,7 @@ use crate::report::{Decision, Introspection, Report};
 use crate::runner::{Call, CallFailure, Runner, Terms};
 use crate::situation::Situation;
 use crate::strategy_name::StrategyName;
+use crate::time_limit::within;
 
 /// A remote strategy, with its cached introspection.
 pub(crate) struct Connected {
@@ -149,7 +150,7 @@ impl Connected {
         time: Duration,
     ) -> Result<A, CallFailure> {
         let answer = self.remote.ask(question, request, most_bytes);
-        let fault = match tokio::time::timeout(time, answer).await {
+        let fault = match within(time, answer).await {
             Err(_) => Fault::timeout(time),
             Ok(Ok(answer)) if answer.len() > most_bytes => too_large(most_bytes),
             // serde_json rejects JSON that is nested too deeply, so it cannot overflow the stack.

@@ -11,6 +11,7 @@ pub use should_compact::ShouldCompact;
 pub use crate::gate::{Gate, Permit};
 pub use crate::limits::{CountedFaults, EngineLimits};
 pub use crate::report::{Decision, Introspection, LogLevel, Metric, MetricValue, Permission};
+#[cfg(feature = "sandbox")]
 pub use crate::sandbox::{CodeSize, CompiledCode, LoadError};
 
 use std::fmt;
@@ -25,16 +26,16 @@ use crate::plan::Author;
 use crate::receipt::ComponentInfo;
 use crate::remote::{self, Connected, Remote};
 use crate::runner::{Runner, Terms};
-use crate::sandbox::{self, Guest, GuestRunner, Sandbox};
 use crate::strategy_name::StrategyName;
 
 /// Maximum bytes of a config, and of the schema that a strategy declares for it.
 pub(crate) const MAX_CONFIG_BYTES: usize = 64 << 10;
 
 /// Returns the contracts that this version of the host supports, newest first.
+#[cfg(feature = "sandbox")]
 #[must_use]
 pub fn contracts() -> &'static [&'static str] {
-    sandbox::CONTRACTS
+    crate::sandbox::CONTRACTS
 }
 
 /// Strategy that a host can call: a loaded component, a remote strategy, or a native strategy.
@@ -124,16 +125,11 @@ impl Strategy {
         }
     }
 
-    pub(crate) fn guest(name: &str, sandbox: Arc<Sandbox>, guest: Guest) -> Self {
-        let name = StrategyName::like(name, &guest.hash);
-        Self::new(name, Arc::new(GuestRunner::new(sandbox, guest)))
-    }
-
     pub(crate) fn native_of(name: &'static str, runner: impl Runner + 'static) -> Self {
         Self::new(StrategyName::native(name), Arc::new(runner))
     }
 
-    fn new(name: StrategyName, runner: Arc<dyn Runner>) -> Self {
+    pub(crate) fn new(name: StrategyName, runner: Arc<dyn Runner>) -> Self {
         Self {
             name,
             runner,

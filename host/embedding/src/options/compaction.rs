@@ -10,7 +10,7 @@ use baler_host::{Budget, Format, Pins, Request};
 use serde_json::Value;
 
 use super::{Options, count, flag, text};
-use crate::error::{Error, Kind};
+use crate::error::Error;
 
 fn budget(value: &Value) -> Result<Budget, String> {
     const EXPECTED: &str =
@@ -126,6 +126,6 @@ pub(crate) fn of_compactor(json: &str, base: &Policy) -> Result<CompactorOptions
     let mut options = Options::read(json)?;
     let own = options.take("policy", policy)?;
     let read: CompactorOptions = serde_json::from_value(options.into_value())
-        .map_err(|error| Error::new(Kind::Option, error.to_string()))?;
+        .map_err(|error| Error::new(crate::Kind::Option, error.to_string()))?;
     Ok(read.with_policy(own.unwrap_or_else(|| base.clone())))
 }

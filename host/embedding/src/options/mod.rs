@@ -67,6 +67,7 @@ impl Options {
         }
     }
 
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn into_value(self) -> Value {
         Value::Object(self.0)
     }

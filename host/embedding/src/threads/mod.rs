@@ -4,6 +4,7 @@
 
 mod call;
 mod compactor;
+mod error;
 mod function;
 mod host;
 mod inbox;
