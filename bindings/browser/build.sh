@@ -11,6 +11,7 @@ folder="${1:-dist}"
 target="${CARGO_TARGET_DIR:-../../target}"
 
 test -d node_modules || npm ci --silent --no-audit --no-fund
+rustup target add wasm32-wasip1 2> /dev/null
 cargo build --locked --quiet --package baler-browser --target wasm32-wasip1 --profile browser --manifest-path ../../Cargo.toml
 rm -rf "$folder"
 mkdir -p "$folder/strategies"

@@ -83,7 +83,7 @@ impl Job {
                 });
             }
             Ok(host
-                .compact(&conversation.inner(), &ready, &request)
+                .compact(conversation.inner(), &ready, &request)
                 .await?)
         };
         Ok(Self {

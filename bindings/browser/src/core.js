@@ -117,7 +117,10 @@ export class Core {
 
   #made() {
     const { made, error } = JSON.parse(this.#read(OPTIONS))
-    if (error !== undefined) throw new BalerError(error.kind, error.message, error.option)
+    if (error !== undefined) {
+      const { kind, option, message } = error
+      throw new BalerError(kind, option === null ? message : `\`${option}\`: ${message}`, option)
+    }
     return made
   }
 

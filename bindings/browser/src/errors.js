@@ -8,7 +8,7 @@ export class BalerError extends Error {
    * @param {string | null} [option] The option that it is about.
    */
   constructor(kind, message, option = null) {
-    super(option === null ? message : `\`${option}\`: ${message}`)
+    super(message)
     this.name = kind
     this.kind = kind
     this.option = option

@@ -15,8 +15,9 @@ export { BalerError }
 
 /**
  * A strategy: the name of a native one (`native:digest`, `native:truncate`), of one that was shipped with this package, or a component
- * that jco transpiled, with the SHA-256 of its file (`hash`, 64 hex digits).
- * @typedef {string | { name: string, module: string | URL, hash: string, config?: object }} Strategy
+ * that jco transpiled, with the SHA-256 of its file (`hash`, 64 hex digits). `files`: where its core modules are, by file name; those that
+ * are not named are beside `module`.
+ * @typedef {string | { name: string, module: string | URL, hash: string, files?: Record<string, string>, config?: object }} Strategy
  */
 
 /**
@@ -139,11 +140,11 @@ export class Host {
   #located(strategy) {
     if (typeof strategy !== 'string') {
       const module = String(strategy.module)
-      return { name: strategy.name, module, base: module }
+      return { module, files: strategy.files ?? {} }
     }
     if (strategy.startsWith('native:')) return undefined
     const module = new URL(`${strategy}/${strategy}.js`, this.#files.strategies).href
-    return { name: strategy, module, base: module }
+    return { module, files: {} }
   }
 
   /** @param {Strategy} strategy */

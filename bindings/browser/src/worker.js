@@ -8,18 +8,18 @@ import { Core } from './core.js'
 
 /** @type {Promise<Core> | undefined} */
 let core
-/** @type {Map<string, Promise<Component>>} */
+/** By the URL of the module: two components can have the same name. @type {Map<string, Promise<Component>>} */
 const components = new Map()
 /** @type {Map<number, { resolve: (text: string) => void, reject: (error: Error) => void }>} */
 const asked = new Map()
 let questions = 0
 
-/** @param {{ name: string, module: string, base: string }} strategy Where the transpiled component is. */
-function component({ name, module, base }) {
-  let known = components.get(name)
+/** @param {{ module: string, files: Record<string, string> }} strategy Where the transpiled component is. */
+function component({ module, files }) {
+  let known = components.get(module)
   if (known === undefined) {
-    known = import(module).then((transpiled) => new Component(transpiled, (path) => compiled(new URL(path, base))))
-    components.set(name, known)
+    known = import(module).then((transpiled) => new Component(transpiled, (path) => compiled(new URL(files[path] ?? path, module))))
+    components.set(module, known)
   }
   return known
 }

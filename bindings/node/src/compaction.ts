@@ -20,7 +20,7 @@ export interface Receipt {
   /** Why it is unchanged. */
   readonly why?: string
   /** The reference by which the conversation before is restored. */
-  readonly undo?: string
+  readonly undo?: string | null
   readonly tokens: { readonly before: number; readonly after: number; readonly budget: number; readonly [name: string]: unknown }
   readonly 'fell-back': boolean
   readonly attempts: readonly { readonly strategy: string; readonly result: { readonly result: string; readonly [name: string]: unknown }; readonly [name: string]: unknown }[]
@@ -116,7 +116,7 @@ export class Compaction<T = unknown> {
   #undoable(): string | undefined {
     const { outcome, undo } = this.receipt
     if (outcome === 'unchanged') return undefined
-    if (undo === undefined) {
+    if (undo == null) {
       throw new ArchiveError('the host has no archive, so what was removed is not stored; give `new Host({ archive: … })`')
     }
     return undo

@@ -5,7 +5,7 @@ import { MEMBERS, hostOf, read, readSync } from './conversation.js'
 import type { Conversation } from './compact.js'
 import { checked } from './errors.js'
 import type { Format, Host } from './host.js'
-import { toJson } from './json.js'
+import { kind, toJson } from './json.js'
 import { optionsJson } from './named.js'
 import { NativeCompactor } from './native.js'
 import type { CompactorOptions } from './options.js'
@@ -73,6 +73,7 @@ export class Compactor {
 
   /** Continues from a text that `save` returned, with the same strategy and options. */
   static async resume(saved: string, options: Omit<CompactorStart, 'format'> = {}, call: CallOptions = {}): Promise<Compactor> {
+    if (typeof saved !== 'string') throw new TypeError(`expected a text that \`save\` returned, found ${kind(saved)}`)
     const { host, strategies, json } = chosen(options)
     const native: NativeCompactor = await new Running(call).run((...own) =>
       NativeCompactor.resume(host.native, saved, strategies.natives, json, ...own),
@@ -105,8 +106,8 @@ export class Compactor {
   }
 
   /** Compacts now. `instructions`: what to keep in mind, for strategies that ask a model. */
-  compact(options: CallOptions & { instructions?: string } = {}): Promise<Step> {
-    return this.#run('now', options.instructions, options)
+  async compact(options: CallOptions & { instructions?: string } = {}): Promise<Step> {
+    return this.#run('now', wish(options), options)
   }
 
   /** `step`, blocking the thread. */
@@ -121,7 +122,7 @@ export class Compactor {
 
   /** `compact`, blocking the thread. */
   compactSync(options: CallOptions & { instructions?: string } = {}): Step {
-    return told(new Waiting(options).run((...own) => this.#native.compact('now', options.instructions, ...own)))
+    return told(new Waiting(options).run((...own) => this.#native.compact('now', wish(options), ...own)))
   }
 
   /** The request body to send, or the messages, if these were given. */
@@ -164,6 +165,11 @@ export class Compactor {
   async #run(why: string, wish: string | undefined, call: CallOptions): Promise<Step> {
     return told(await new Running(call).run((...own) => this.#native.compact(why, wish, ...own)))
   }
+}
+
+function wish({ instructions }: { instructions?: string }): string | undefined {
+  if (instructions == null || typeof instructions === 'string') return instructions ?? undefined
+  throw new TypeError(`\`instructions\`: expected a text, found ${kind(instructions)}`)
 }
 
 function told(json: string): Step {

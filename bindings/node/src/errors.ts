@@ -1,5 +1,9 @@
 /** What can go wrong. All errors of baler are a `BalerError`; arguments of a wrong type are a `TypeError`. */
 
+import { NAMES } from './options.js'
+
+const OPTIONS: ReadonlySet<string> = new Set(Object.values(NAMES).flat())
+
 /** Base of all errors of baler. */
 export class BalerError extends Error {
   /** The option that it is about, if it is about one. */
@@ -61,7 +65,10 @@ export function raised(error: unknown): unknown {
   const name = option === null ? undefined : camel(option)
   const place = name === undefined ? '' : `\`${name}\`: `
   // Names of options as JavaScript has them.
-  const words = message.replace(/`([a-z]+(?:_[a-z]+)+)`/g, (_, known: string) => `\`${camel(known)}\``)
+  const words = message.replace(/`([a-z]+(?:[_-][a-z]+)+)`/g, (quoted, found: string) => {
+    const known = camel(found)
+    return OPTIONS.has(known) ? `\`${known}\`` : quoted
+  })
   const Class = CLASSES[kind] ?? HostError
   return new Class(place + words + (remedy === null ? '' : (REMEDIES[remedy] ?? '')), { option: name })
 }
@@ -76,5 +83,5 @@ export function checked<T>(work: () => T): T {
 }
 
 function camel(name: string): string {
-  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return name.replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

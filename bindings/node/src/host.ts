@@ -30,7 +30,7 @@ export type ModelFunction = (request: ModelRequest) => string | Promise<string>
 
 /** The part of a receipt that `Host.undo` reads. */
 export interface Undoable {
-  readonly undo?: string
+  readonly undo?: string | null
 }
 
 /**

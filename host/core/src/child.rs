@@ -267,7 +267,7 @@ fn limit_this_process(limits: &EngineLimits) -> io::Result<()> {
         current: Some(value),
         maximum: Some(value),
     };
-    let memory = limits.compile_memory;
+    let memory = limits.compile_memory.saturating_add(reserved());
     setrlimit(
         Resource::As,
         limit(inherited.memory.map_or(memory, |most| most.min(memory))),
@@ -284,6 +284,16 @@ fn limit_this_process(limits: &EngineLimits) -> io::Result<()> {
     setrlimit(Resource::Cpu, cpu)?;
     setrlimit(Resource::Core, limit(0))?;
     Ok(())
+}
+
+/// Returns the bytes of address space that this process has already. A runtime in which the task is served (JavaScript's,
+/// say) reserves gigabytes that it never uses.
+#[cfg(unix)]
+fn reserved() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmSize:"));
+    let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kibibytes.unwrap_or_default().saturating_mul(1_024)
 }
 
 /// Returns the seconds of CPU time for compiling.

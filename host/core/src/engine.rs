@@ -188,3 +188,99 @@ impl fmt::Debug for Engaged {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Host;
+    use crate::receipt::AttemptResult;
+    use crate::request::{Budget, Request};
+    use crate::strategy::Strategy;
+
+    /// Keeps the first unit and the last, by what the host says of the conversation; traps if told so.
+    #[derive(Debug)]
+    struct Ends {
+        traps: bool,
+    }
+
+    impl Engine for Ends {
+        fn name(&self) -> &str {
+            "ends"
+        }
+
+        fn content_hash(&self) -> [u8; 32] {
+            [7; 32]
+        }
+
+        fn ask(&self, call: EngineCall) -> Answering<'_> {
+            Box::pin(async move {
+                if self.traps {
+                    return Err(Trapped);
+                }
+                if call.operation == Operation::Introspect {
+                    assert_eq!(call.situation(), None);
+                    return Ok(json!({"name": "ends", "version": "1"}).to_string());
+                }
+                let read = |text: &str| serde_json::from_str(text).expect("JSON");
+                let units: serde_json::Value = read(&call.units());
+                let situation: serde_json::Value = read(&call.situation().expect("there is one"));
+                assert!(situation["budget"].as_u64() < situation["used"].as_u64());
+                let last = units["kinds"].as_array().expect("a list").len() - 1;
+                let first: serde_json::Value = read(&call.read(0, 1));
+                let said = &first[0][0]["parts"][0]["content"];
+                assert_eq!(
+                    said,
+                    &json!({"tag": "text", "val": "Count the boats. 船を数えて。"})
+                );
+                assert_eq!(first[0][0]["role"], "user");
+                assert!(call.count("boats") > 0);
+                let keep = |first: usize| json!({"keep": {"first": first, "count": 1}});
+                let pieces = json!([keep(0), keep(last)]);
+                Ok(json!({"outcome": {"compacted": {"pieces": pieces}}}).to_string())
+            })
+        }
+    }
+
+    async fn attempts(traps: bool) -> (Vec<AttemptResult>, usize) {
+        let mut messages =
+            vec![json!({"role": "user", "content": "Count the boats. 船を数えて。"})];
+        messages.extend((0..40).map(|quay| {
+            let told = format!("Quay {quay}: {}", "three boats and a barge ".repeat(10));
+            json!({"role": "assistant", "content": told})
+        }));
+        messages.push(json!({"role": "user", "content": "And now?"}));
+        let host = Host::builder().build().expect("a host");
+        let conversation = host
+            .read(json!({"model": "m", "messages": messages}).to_string())
+            .expect("reads");
+        let request = Request::new(Budget::Share(0.3));
+        let chain = [Strategy::run_by(Arc::new(Ends { traps }))];
+        let made = host.compact(&conversation, &chain, &request).await;
+        let made = made.expect("ends");
+        let attempts = made.receipt().attempts.iter();
+        let results = attempts.map(|attempt| attempt.result.clone()).collect();
+        (results, made.conversation().message_count())
+    }
+
+    #[tokio::test]
+    async fn a_plan_of_another_engine_is_checked_and_applied() {
+        let (results, messages) = attempts(false).await;
+        assert!(
+            matches!(results[..], [AttemptResult::Accepted]),
+            "{results:?}"
+        );
+        assert_eq!(messages, 2);
+    }
+
+    #[tokio::test]
+    async fn a_component_that_traps_there_is_replaced() {
+        let (results, messages) = attempts(true).await;
+        let trap = Trap::Other;
+        let expected = Fault::Trap { trap };
+        assert!(
+            matches!(&results[..], [AttemptResult::Fault { fault }, AttemptResult::Accepted] if *fault == expected),
+            "{results:?}"
+        );
+        assert!(messages > 2);
+    }
+}
