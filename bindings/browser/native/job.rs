@@ -82,9 +82,7 @@ impl Job {
                     None => strategy,
                 });
             }
-            Ok(host
-                .compact(conversation.inner(), &ready, &request)
-                .await?)
+            Ok(host.compact(conversation.inner(), &ready, &request).await?)
         };
         Ok(Self {
             work: Some(Box::pin(work)),

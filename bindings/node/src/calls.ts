@@ -1,7 +1,11 @@
 /** Calls of the native part: as promises that a signal ends, or waited for. */
 
+import { setMaxListeners } from 'node:events'
+
 import { checked, raised } from './errors.js'
 import { inbox, serve } from './functions.js'
+import { kind } from './json.js'
+import { notAllowed } from './named.js'
 import { NativeCancel, type NativeCall } from './native.js'
 
 /** How a call can be ended. */
@@ -12,9 +16,17 @@ export interface CallOptions {
   signal?: AbortSignal | null
 }
 
+/** How a call that blocks the thread can be ended. */
+export type WaitOptions = Pick<CallOptions, 'timeout'>
+
 type Start = (cancel: NativeCancel, ended?: () => void) => NativeCall
 
-/** Runs calls, one after the other: those of one operation. Returns promises. */
+/** The starts of calls that run. They hold hosts and strategies, whose functions must live until the calls have ended. */
+const started = new Set<Start>()
+/** How many of these calls are promises. */
+let promised = 0
+
+/** @internal Runs calls, one after the other: those of one operation. Returns promises. */
 export class Running {
   readonly #cancel: NativeCancel
   readonly #signal: AbortSignal | undefined
@@ -22,9 +34,11 @@ export class Running {
   constructor(options: CallOptions = {}) {
     const { timeout, signal } = options
     if (signal != null && !(signal instanceof AbortSignal)) {
-      throw new TypeError('`signal`: expected an AbortSignal')
+      throw new TypeError(`\`signal\`: expected an AbortSignal, found ${kind(signal)}`)
     }
     this.#signal = signal ?? undefined
+    // A signal may be that of any number of calls.
+    if (signal != null) setMaxListeners(0, signal)
     this.#cancel = checked(() => new NativeCancel(seconds(timeout)))
   }
 
@@ -33,23 +47,30 @@ export class Running {
     this.#signal?.throwIfAborted()
     const abort = () => this.#cancel.cancel()
     this.#signal?.addEventListener('abort', abort, { once: true })
+    started.add(start)
+    promised += 1
     try {
       let call: NativeCall | undefined
       await new Promise<void>((resolve) => {
-        call = checked(() => start(this.#cancel, resolve))
+        call = start(this.#cancel, resolve)
       })
-      return call!.take() as T
+      const made = call!.take() as T
+      // A compaction that was ended has an outcome too: that time was over.
+      this.#signal?.throwIfAborted()
+      return made
     } catch (error) {
-      // Whoever aborted knows why. An outcome that came before is not lost to it.
+      // Whoever aborted knows why.
       this.#signal?.throwIfAborted()
       throw raised(error)
     } finally {
+      promised -= 1
+      started.delete(start)
       this.#signal?.removeEventListener('abort', abort)
     }
   }
 }
 
-/** The same for functions that block the thread. Functions that are asked meanwhile are called in it. */
+/** @internal The same for functions that block the thread. Functions that are asked meanwhile are called in it. */
 export class Waiting {
   readonly #cancel: NativeCancel
 
@@ -61,18 +82,22 @@ export class Waiting {
   }
 
   run<T>(start: Start): T {
-    return checked(() => {
+    started.add(start)
+    try {
       const call = start(this.#cancel)
-      while (!call.wait(inbox)) serve({ isWaiting: true })
+      // Questions may be those of promised calls, whose functions may return promises too: they settle when this one has ended.
+      while (!call.wait(inbox)) serve({ refusesPromises: promised === 0 })
       return call.take() as T
-    })
+    } catch (error) {
+      throw raised(error)
+    } finally {
+      started.delete(start)
+    }
   }
 }
 
 function seconds(timeout: number | null | undefined): number | undefined {
   if (timeout == null) return undefined
-  if (typeof timeout !== 'number' || !(timeout > 0)) {
-    throw new TypeError(`\`timeout\`: expected seconds, more than 0, found ${String(timeout)}`)
-  }
-  return timeout
+  if (typeof timeout === 'number' && timeout > 0 && timeout < 2 ** 32) return timeout
+  throw notAllowed('timeout', 'seconds, more than 0', timeout)
 }

@@ -1,11 +1,10 @@
 /** What is done with one conversation at a time. */
 
-import { Running, Waiting, type CallOptions } from './calls.js'
+import { Running, Waiting, type CallOptions, type WaitOptions } from './calls.js'
 import { Compaction, tellOfFaults } from './compaction.js'
 import { hostOf, inForm, read, readSync, type Read } from './conversation.js'
 import { OptionError } from './errors.js'
-import { kind } from './json.js'
-import { optionsJson } from './named.js'
+import { OF_CALLS, notAllowed, only, optionsJson } from './named.js'
 import { NativeResult, type NativeConversation } from './native.js'
 import { NAMES, type CompactOptions, type ReadOptions } from './options.js'
 import type { Host } from './host.js'
@@ -17,6 +16,9 @@ import { chain, strategyOf, type AnyStrategy, type Chain } from './strategy.js'
  */
 export type Conversation = string | ArrayBuffer | ArrayBufferView | readonly object[] | object
 
+/** The form in which a conversation of this type comes back: its own type, and for a text of any content `string`. */
+export type Form<T> = T extends string ? string : T
+
 type Reads = ReadOptions & CallOptions
 type Compacts = CompactOptions & CallOptions
 
@@ -24,9 +26,9 @@ type Compacts = CompactOptions & CallOptions
  * Fits a conversation into a budget. The conversation is never changed.
  *
  * Whatever a strategy does, the result is a conversation that the provider accepts, or the same conversation with the reason.
- * Kept messages are the same objects.
+ * Kept messages are the same objects, unless `repair` had to repair them.
  */
-export async function compact<T extends Conversation>(conversation: T, options: Compacts = {}): Promise<Compaction<T>> {
+export async function compact<T extends Conversation>(conversation: T, options: Compacts = {}): Promise<Compaction<Form<T>>> {
   const [reading, others] = divided(options)
   const running = new Running(reading)
   const { strategies, json } = goal(reading.host, others)
@@ -35,11 +37,11 @@ export async function compact<T extends Conversation>(conversation: T, options: 
   const made: NativeResult = await running.run((...call) =>
     native.compact(before.conversation, strategies.natives, json, ...call),
   )
-  return told(before, made, strategies)
+  return told(before, made)
 }
 
 /** The same, blocking the thread. A strategy or model that is a function must not return a promise then. */
-export function compactSync<T extends Conversation>(conversation: T, options: Compacts = {}): Compaction<T> {
+export function compactSync<T extends Conversation>(conversation: T, options: CompactOptions = {}): Compaction<Form<T>> {
   const [reading, others] = divided(options)
   const waiting = new Waiting(reading)
   const { strategies, json } = goal(reading.host, others)
@@ -48,10 +50,10 @@ export function compactSync<T extends Conversation>(conversation: T, options: Co
   const made: NativeResult = waiting.run((...call) =>
     native.compact(before.conversation, strategies.natives, json, ...call),
   )
-  return told(before, made, strategies)
+  return told(before, made)
 }
 
-function told<T>(before: Read, made: NativeResult, _strategies: Chain): Compaction<T> {
+function told<T>(before: Read, made: NativeResult): Compaction<T> {
   const compaction = new Compaction<T>(before, made)
   tellOfFaults(compaction as Compaction)
   return compaction
@@ -76,7 +78,7 @@ export async function shouldCompact(conversation: Conversation, options: Compact
 }
 
 /** The same, blocking the thread. */
-export function shouldCompactSync(conversation: Conversation, options: Compacts = {}): boolean {
+export function shouldCompactSync(conversation: Conversation, options: CompactOptions = {}): boolean {
   const [reading, others] = divided(options)
   const waiting = new Waiting(reading)
   const { strategy, json } = question(others)
@@ -86,7 +88,7 @@ export function shouldCompactSync(conversation: Conversation, options: Compacts 
 
 function question(options: Partial<Compacts>) {
   const { strategy, ...others } = options
-  const budget = threshold(others.budget, others.contextWindow)
+  const budget = threshold(others.budget ?? DUE_SHARE, others.contextWindow)
   if (Array.isArray(strategy)) throw new TypeError('`strategy`: expected one strategy, found a list')
   return {
     strategy: strategy == null ? undefined : strategyOf(strategy as AnyStrategy),
@@ -97,25 +99,16 @@ function question(options: Partial<Compacts>) {
 /** The share of the context window from which on a compaction is due. */
 const DUE_SHARE = 0.8
 
-function threshold(budget: unknown, window: unknown): number {
-  let share = budget ?? DUE_SHARE
-  if (typeof share === 'number' && Number.isInteger(share) && share > 1) return share
-  if (typeof share === 'string') {
-    const text = share.trim()
-    const number = Number(text.replace(/%$/, ''))
-    if (text === '' || Number.isNaN(number)) {
-      throw new OptionError(`\`budget\`: expected tokens, or a share such as "80%", found ${JSON.stringify(budget)}`)
-    }
-    if (!text.endsWith('%')) return number
-    share = number / 100
-  }
-  if (typeof window !== 'number' || !(window > 0)) {
-    throw new OptionError('`budget`: expected tokens; a share is one of `contextWindow`, which is missing')
-  }
-  if (typeof share !== 'number' || !(share > 0 && share <= 1)) {
-    throw new OptionError(`\`budget\`: expected a share above 0 and at most 1, found ${String(budget)}`)
-  }
-  return Math.max(1, Math.floor(window * share))
+function threshold(budget: unknown, window: unknown): unknown {
+  const isPercent = typeof budget === 'string' && budget.trim().endsWith('%')
+  const share = isPercent ? Number(budget.trim().slice(0, -1)) / 100 : budget
+  const isShare = isPercent || (typeof share === 'number' && !Number.isInteger(share))
+  // Tokens, and what is neither, are read by the native part.
+  if (!isShare) return budget
+  if (window == null) throw new OptionError('`budget`: expected tokens; a share is one of `contextWindow`, which is missing', { option: 'budget' })
+  if (!((share as number) > 0 && (share as number) < 1 + Number.EPSILON)) throw notAllowed('budget', 'a share above 0 and at most 1', budget)
+  // So is what is no window.
+  return typeof window === 'number' && window > 0 ? Math.max(1, Math.floor(window * (share as number))) : undefined
 }
 
 /** A place where a conversation breaks a rule of its wire format. */
@@ -152,7 +145,7 @@ export async function validate(conversation: Conversation, options: Reads = {}):
 }
 
 /** The same, blocking the thread. */
-export function validateSync(conversation: Conversation, options: Reads = {}): Validation {
+export function validateSync(conversation: Conversation, options: ReadOptions = {}): Validation {
   return validation(readSync(conversation, reads(options), new Waiting(options)).conversation)
 }
 
@@ -172,12 +165,12 @@ export interface Repaired<T> {
 }
 
 /** Repairs broken rules of the wire format, as far as possible. Signed and encrypted content is never edited. */
-export async function repair<T extends Conversation>(conversation: T, options: Reads = {}): Promise<Repaired<T>> {
+export async function repair<T extends Conversation>(conversation: T, options: Reads = {}): Promise<Repaired<Form<T>>> {
   return repaired(await read(conversation, { ...reads(options), repair: false }, new Running(options)))
 }
 
 /** The same, blocking the thread. */
-export function repairSync<T extends Conversation>(conversation: T, options: Reads = {}): Repaired<T> {
+export function repairSync<T extends Conversation>(conversation: T, options: ReadOptions = {}): Repaired<Form<T>> {
   return repaired(readSync(conversation, { ...reads(options), repair: false }, new Waiting(options)))
 }
 
@@ -194,7 +187,7 @@ export async function count(conversation: Conversation, options: Reads = {}): Pr
 }
 
 /** The same, blocking the thread. */
-export function countSync(conversation: Conversation, options: Reads = {}): number {
+export function countSync(conversation: Conversation, options: ReadOptions = {}): number {
   return readSync(conversation, reads(options), new Waiting(options)).conversation.tokens
 }
 
@@ -207,31 +200,31 @@ export interface Introspection {
 
 /** Asks a strategy to describe itself. */
 export async function introspect(strategy: AnyStrategy, options: CallOptions & { host?: Host | null } = {}): Promise<Introspection> {
-  const { native } = strategyOf(strategy)
-  const host = hostOf(options.host)
-  return JSON.parse(await new Running(options).run<string>((...call) => host.native.introspect(native, ...call))) as Introspection
+  const { host, asked } = asking(strategy, options)
+  return JSON.parse(await new Running(options).run<string>((...call) => host.native.introspect(asked.native, ...call))) as Introspection
 }
 
 /** The same, blocking the thread. */
-export function introspectSync(strategy: AnyStrategy, options: CallOptions & { host?: Host | null } = {}): Introspection {
-  const { native } = strategyOf(strategy)
-  const host = hostOf(options.host)
-  return JSON.parse(new Waiting(options).run<string>((...call) => host.native.introspect(native, ...call))) as Introspection
+export function introspectSync(strategy: AnyStrategy, options: WaitOptions & { host?: Host | null } = {}): Introspection {
+  const { host, asked } = asking(strategy, options)
+  return JSON.parse(new Waiting(options).run<string>((...call) => host.native.introspect(asked.native, ...call))) as Introspection
 }
 
-const OF_READING = ['format', 'used', 'repair', 'timeout', 'host', 'signal']
+function asking(strategy: AnyStrategy, options: { host?: Host | null }) {
+  return { host: hostOf(only(options, [...OF_CALLS, 'host']).host), asked: strategyOf(strategy) }
+}
+
+const OF_READING: readonly string[] = [...NAMES.ReadOptions, 'signal']
 
 /** Returns the options of reading, and all others. */
 function divided(options: Compacts): [Reads, Partial<Compacts>] {
-  if (typeof options !== 'object' || options === null) throw new TypeError(`expected options, found ${kind(options)}`)
-  const of = (isWanted: (name: string) => boolean) =>
-    Object.fromEntries(Object.entries(options).filter(([name]) => isWanted(name)))
-  return [of((name) => OF_READING.includes(name)) as Reads, of((name) => !OF_READING.includes(name)) as Partial<Compacts>]
+  const given = Object.entries(only(options, [...NAMES.CompactOptions, ...OF_READING]))
+  const reading = given.filter(([name]) => OF_READING.includes(name))
+  const others = given.filter(([name]) => !OF_READING.includes(name))
+  return [Object.fromEntries(reading) as Reads, Object.fromEntries(others) as Partial<Compacts>]
 }
 
 /** Checks that there are only options of reading. */
 function reads(options: Reads): Reads {
-  const unknown = Object.keys(options).find((name) => !OF_READING.includes(name))
-  if (unknown === undefined) return options
-  throw new OptionError(`no option is called \`${unknown}\`; known: ${[...NAMES.ReadOptions, 'signal'].join(', ')}`)
+  return only(options, OF_READING)
 }

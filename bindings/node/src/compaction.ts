@@ -1,9 +1,11 @@
 /** What came of a compaction. */
 
-import { Running, Waiting, type CallOptions } from './calls.js'
+import { Running, Waiting, type CallOptions, type WaitOptions } from './calls.js'
 import { MEMBERS, inForm, itemsOf, type Read } from './conversation.js'
 import { ArchiveError } from './errors.js'
+import { isBytes } from './json.js'
 import { warn } from './log.js'
+import { OF_CALLS, only } from './named.js'
 import type { NativeResult } from './native.js'
 
 /** Where a message of a result comes from. */
@@ -16,8 +18,8 @@ export interface Change {
 
 /** What was done and why: counts, names, content hashes and codes, never text (`docs/receipt.schema.json`). */
 export interface Receipt {
-  readonly outcome: 'compacted' | 'unchanged'
-  /** Why it is unchanged. */
+  readonly outcome: 'compacted' | 'repaired' | 'unchanged'
+  /** Why it is not compacted. */
   readonly why?: string
   /** The reference by which the conversation before is restored. */
   readonly undo?: string | null
@@ -47,7 +49,7 @@ export class Compaction<T = unknown> {
     return this.#native.isCompacted
   }
 
-  /** The messages of the result. Kept ones are the objects that were given. */
+  /** The messages of the result. Kept ones are the objects that were given, unless a repair was needed. */
   get messages(): MessagesOf<T> {
     this.#messages ??= this.#ownMessages() ?? this.#writtenMessages()
     return this.#messages as MessagesOf<T>
@@ -55,12 +57,10 @@ export class Compaction<T = unknown> {
 
   /** The result in the form in which the conversation was given: bytes, text, a request body, or messages. */
   get body(): T {
-    const given = this.#before.given
     if (this.#body === undefined) {
-      const isWritten = typeof given === 'string' || given instanceof ArrayBuffer || ArrayBuffer.isView(given)
-      const body = isWritten && typeof given !== 'string' ? this.#native.documentBytes : undefined
-      const items = isWritten ? undefined : itemsOf(this.#before)
-      this.#body = (body ?? inForm(this.#before, this.#native.document, items && (this.messages as unknown[]))) as T
+      const items = itemsOf(this.#before)
+      const document = isBytes(this.#before.given) ? this.#native.documentBytes : this.#native.document
+      this.#body = inForm(this.#before, document, items && (this.messages as unknown[])) as T
     }
     return this.#body
   }
@@ -90,21 +90,24 @@ export class Compaction<T = unknown> {
   /**
    * Restores the conversation before from the archive, in the form in which it was given.
    *
-   * Texts and bytes are identical to what was given; objects are equal to its JSON.
+   * Texts and bytes are identical to what was given; objects are equal to its JSON. A session log is restored as the request body
+   * that it was read as.
    */
   async undo(options: CallOptions = {}): Promise<T> {
+    const running = new Running(only(options, OF_CALLS))
     const reference = this.#undoable()
     if (reference === undefined) return this.#restored(this.#before.conversation.document)
     const { native } = this.#before.host
-    return this.#restored(await new Running(options).run((...call) => native.undo(reference, ...call)))
+    return this.#restored(await running.run((...call) => native.undo(reference, ...call)))
   }
 
   /** The same, blocking the thread. */
-  undoSync(options: CallOptions = {}): T {
+  undoSync(options: WaitOptions = {}): T {
+    const waiting = new Waiting(only(options, OF_CALLS))
     const reference = this.#undoable()
     if (reference === undefined) return this.#restored(this.#before.conversation.document)
     const { native } = this.#before.host
-    return this.#restored(new Waiting(options).run((...call) => native.undo(reference, ...call)))
+    return this.#restored(waiting.run((...call) => native.undo(reference, ...call)))
   }
 
   toString(): string {
@@ -178,9 +181,10 @@ export function applied<M, W>(
 
 /** Tells which strategies failed, since the result alone does not show it. */
 export function tellOfFaults(compaction: Compaction): void {
-  for (const { strategy, result } of compaction.receipt.attempts) {
+  for (const [index, { strategy, result }] of compaction.receipt.attempts.entries()) {
     if (result.result === 'accepted' || result.result === 'declined') continue
-    const detail = result.fault ?? result.failure ?? result.result
-    warn(`the strategy \`${strategy}\` failed (${JSON.stringify(detail)}), so the next one was asked`)
+    const detail = JSON.stringify(result.fault ?? result.failure ?? result.result)
+    const isLast = index === compaction.receipt.attempts.length - 1
+    warn(`the strategy \`${strategy}\` failed (${detail})${isLast ? '' : ', so the next one was asked'}`)
   }
 }

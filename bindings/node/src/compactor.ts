@@ -1,14 +1,14 @@
 /** The compactor: one conversation over time. */
 
-import { Running, Waiting, type CallOptions } from './calls.js'
+import { Running, Waiting, type CallOptions, type WaitOptions } from './calls.js'
 import { MEMBERS, hostOf, read, readSync } from './conversation.js'
 import type { Conversation } from './compact.js'
-import { checked } from './errors.js'
+import { BalerError, checked } from './errors.js'
 import type { Format, Host } from './host.js'
 import { kind, toJson } from './json.js'
-import { optionsJson } from './named.js'
+import { OF_CALLS, notAllowed, only, optionsJson } from './named.js'
 import { NativeCompactor } from './native.js'
-import type { CompactorOptions } from './options.js'
+import { NAMES, type CompactorOptions } from './options.js'
 import type { Receipt } from './compaction.js'
 import { Strategy, chain, type AnyStrategy, type Chain } from './strategy.js'
 
@@ -40,94 +40,96 @@ export type CompactorStart = CompactorOptions & {
 export class Compactor {
   readonly #native: NativeCompactor
   readonly #format: string
-  /** Held, since functions among them must live as long as the compactor. */
-  readonly #chain: Chain
+  /** What it is made of. Held, since functions among that must live as long as the compactor. */
+  readonly #parts: Parts
+  /** Number of compactions that run. */
+  #running = 0
 
-  private constructor(native: NativeCompactor, format: string, strategies: Chain) {
+  private constructor(native: NativeCompactor, format: string, parts: Parts) {
     this.#native = native
     this.#format = format
-    this.#chain = strategies
+    this.#parts = parts
   }
 
   /** Starts with a conversation: messages or a request body, as `compact` takes them. */
   static async start(conversation: Conversation, options: CompactorStart = {}, call: CallOptions = {}): Promise<Compactor> {
-    const { host, strategies, json, reading } = chosen(options)
-    const running = new Running(call)
-    const { conversation: before } = await read(conversation, reading, running)
+    const parts = partsOf(options)
+    const running = new Running(only(call, OF_CALLS))
+    const { conversation: before } = await read(conversation, parts, running)
     const native: NativeCompactor = await running.run((...own) =>
-      NativeCompactor.begin(host.native, before, strategies.natives, json, ...own),
+      NativeCompactor.begin(parts.host.native, before, parts.chain.natives, parts.json, ...own),
     )
-    return new Compactor(native, before.format, strategies)
+    return new Compactor(native, before.format, parts)
   }
 
   /** The same, blocking the thread. */
-  static startSync(conversation: Conversation, options: CompactorStart = {}, call: CallOptions = {}): Compactor {
-    const { host, strategies, json, reading } = chosen(options)
-    const waiting = new Waiting(call)
-    const { conversation: before } = readSync(conversation, reading, waiting)
+  static startSync(conversation: Conversation, options: CompactorStart = {}, call: WaitOptions = {}): Compactor {
+    const parts = partsOf(options)
+    const waiting = new Waiting(only(call, OF_CALLS))
+    const { conversation: before } = readSync(conversation, parts, waiting)
     const native: NativeCompactor = waiting.run((...own) =>
-      NativeCompactor.begin(host.native, before, strategies.natives, json, ...own),
+      NativeCompactor.begin(parts.host.native, before, parts.chain.natives, parts.json, ...own),
     )
-    return new Compactor(native, before.format, strategies)
+    return new Compactor(native, before.format, parts)
   }
 
   /** Continues from a text that `save` returned, with the same strategy and options. */
   static async resume(saved: string, options: Omit<CompactorStart, 'format'> = {}, call: CallOptions = {}): Promise<Compactor> {
     if (typeof saved !== 'string') throw new TypeError(`expected a text that \`save\` returned, found ${kind(saved)}`)
-    const { host, strategies, json } = chosen(options)
-    const native: NativeCompactor = await new Running(call).run((...own) =>
-      NativeCompactor.resume(host.native, saved, strategies.natives, json, ...own),
+    const parts = partsOf(options)
+    const native: NativeCompactor = await new Running(only(call, OF_CALLS)).run((...own) =>
+      NativeCompactor.resume(parts.host.native, saved, parts.chain.natives, parts.json, ...own),
     )
-    return new Compactor(native, (JSON.parse(saved) as { format: string }).format, strategies)
+    return new Compactor(native, (JSON.parse(saved) as { format: string }).format, parts)
   }
 
-  /** Appends messages, such as an answer and the outputs of its calls. */
+  /** Appends messages, such as an answer and the outputs of its calls; those before one that is no message, and not those after. */
   append(...messages: readonly unknown[]): void {
     const json = messages.map((message, index) => toJson(message, `messages[${index}]`))
-    checked(() => this.#native.append(json))
+    checked(() => this.#idle.append(json))
   }
 
   /** Notes the tokens that the provider reported for its newest response, input and output together. */
   reported(tokens: number): void {
     if (!(Number.isInteger(tokens) && tokens >= 0 && tokens < 2 ** 32)) {
-      throw new TypeError(`expected a number of tokens, found ${String(tokens)}`)
+      throw new TypeError(`expected a number of tokens, found ${typeof tokens === 'number' ? tokens : kind(tokens)}`)
     }
-    this.#native.reported(tokens)
+    this.#idle.reported(tokens)
   }
 
-  /** Compacts if a compaction is due. Call it before each request to the model. */
+  /** Compacts if a compaction is due. Call it before each request to the model, and await it before anything else. */
   step(call: CallOptions = {}): Promise<Step> {
-    return this.#run('step', undefined, call)
+    return this.#run('step', call)
   }
 
   /** Compacts after the provider refused the request as too long. Each call aims lower. */
   overflow(call: CallOptions = {}): Promise<Step> {
-    return this.#run('overflow', undefined, call)
+    return this.#run('overflow', call)
   }
 
   /** Compacts now. `instructions`: what to keep in mind, for strategies that ask a model. */
-  async compact(options: CallOptions & { instructions?: string } = {}): Promise<Step> {
-    return this.#run('now', wish(options), options)
+  compact(options: CallOptions & { instructions?: string } = {}): Promise<Step> {
+    return this.#run('now', options)
   }
 
   /** `step`, blocking the thread. */
-  stepSync(call: CallOptions = {}): Step {
-    return told(new Waiting(call).run((...own) => this.#native.compact('step', undefined, ...own)))
+  stepSync(call: WaitOptions = {}): Step {
+    return this.#wait('step', call)
   }
 
   /** `overflow`, blocking the thread. */
-  overflowSync(call: CallOptions = {}): Step {
-    return told(new Waiting(call).run((...own) => this.#native.compact('overflow', undefined, ...own)))
+  overflowSync(call: WaitOptions = {}): Step {
+    return this.#wait('overflow', call)
   }
 
   /** `compact`, blocking the thread. */
-  compactSync(options: CallOptions & { instructions?: string } = {}): Step {
-    return told(new Waiting(options).run((...own) => this.#native.compact('now', wish(options), ...own)))
+  compactSync(options: WaitOptions & { instructions?: string } = {}): Step {
+    return this.#wait('now', options)
   }
 
   /** The request body to send, or the messages, if these were given. */
   get body(): unknown {
-    return JSON.parse(this.#native.document)
+    return JSON.parse(this.#idle.document)
   }
 
   /** The messages to send. */
@@ -140,36 +142,63 @@ export class Compactor {
   /** All messages that were ever appended, unchanged. */
   // biome-ignore lint: their type is the provider's.
   get history(): any[] {
-    return this.#native.history.map((message) => JSON.parse(message) as unknown)
+    return this.#idle.history.map((message) => JSON.parse(message) as unknown)
   }
 
   /** Tokens of the next request. */
   get tokens(): number {
-    return this.#native.tokens
+    return this.#idle.tokens
   }
 
   /** Number of compactions that changed the conversation. */
   get compactions(): number {
-    return this.#native.compactions
+    return this.#idle.compactions
   }
 
   /** Returns all that `resume` needs, as a text to store. */
   save(): string {
-    return checked(() => this.#native.save())
+    return checked(() => this.#idle.save())
   }
 
   toString(): string {
-    return `Compactor: ${this.tokens} tokens, ${this.compactions} compactions, ${this.#chain.held.join(', ')}`
+    const sizes = this.#running > 0 ? 'compacting' : `${this.tokens} tokens, ${this.compactions} compactions`
+    return `Compactor: ${sizes}, ${this.#parts.chain.held.join(', ')}`
   }
 
-  async #run(why: string, wish: string | undefined, call: CallOptions): Promise<Step> {
-    return told(await new Running(call).run((...own) => this.#native.compact(why, wish, ...own)))
+  /** The native part. While it compacts, it would block the thread; and if that asks a function in this thread, for good. */
+  get #idle(): NativeCompactor {
+    if (this.#running === 0) return this.#native
+    throw new BalerError('the compactor compacts: await `step`, `overflow` or `compact` before anything else')
+  }
+
+  async #run(why: string, options: CallOptions & { instructions?: string }): Promise<Step> {
+    const wish = wishOf(why, options)
+    const running = new Running(options)
+    this.#running += 1
+    try {
+      return told(await running.run((...own) => this.#native.compact(why, wish, ...own)))
+    } finally {
+      this.#running -= 1
+    }
+  }
+
+  #wait(why: string, options: CallOptions & { instructions?: string }): Step {
+    const wish = wishOf(why, options)
+    const waiting = new Waiting(options)
+    const native = this.#idle
+    this.#running += 1
+    try {
+      return told(waiting.run((...own) => native.compact(why, wish, ...own)))
+    } finally {
+      this.#running -= 1
+    }
   }
 }
 
-function wish({ instructions }: { instructions?: string }): string | undefined {
+function wishOf(why: string, options: { instructions?: string }): string | undefined {
+  const { instructions } = only(options, why === 'now' ? [...OF_CALLS, 'instructions'] : OF_CALLS)
   if (instructions == null || typeof instructions === 'string') return instructions ?? undefined
-  throw new TypeError(`\`instructions\`: expected a text, found ${kind(instructions)}`)
+  throw notAllowed('instructions', 'a text', instructions)
 }
 
 function told(json: string): Step {
@@ -177,9 +206,16 @@ function told(json: string): Step {
   return { isCompacted: step['is-compacted'], pressure: step.pressure, held: step.held, receipts: step.receipts }
 }
 
-/** Returns what a compactor is made of. */
-function chosen(options: CompactorStart) {
-  const { strategy, host: given, format, preset, ...others } = options
+/** What a compactor is made of. */
+interface Parts {
+  host: Host
+  chain: Chain
+  json: string
+  format: Format | null
+}
+
+function partsOf(options: CompactorStart): Parts {
+  const { strategy, host: given, format, preset, ...others } = only(options, [...NAMES.CompactorOptions, 'strategy', 'host', 'format'])
   const host = hostOf(given)
   let fallback: AnyStrategy = host.hasModel ? 'tiered-model' : 'tiered'
   let json = kebab(optionsJson('CompactorOptions', others))
@@ -189,8 +225,7 @@ function chosen(options: CompactorStart) {
     json = JSON.stringify(read.options)
     fallback = new Strategy(read.strategy, { config: JSON.parse(read.config) as Record<string, unknown> })
   }
-  const strategies = chain(strategy ?? fallback, 'tiered')
-  return { host, strategies, json, reading: { host, ...(format === undefined ? {} : { format }) } }
+  return { host, chain: chain(strategy ?? fallback, 'tiered'), json, format: format ?? null }
 }
 
 /** Returns options in the names that a compactor's settings have. */

@@ -1,9 +1,11 @@
 /** Conversations as they are given: bytes, text, messages or a whole request body. */
 
+import { types } from 'node:util'
+
 import type { CallOptions, Running, Waiting } from './calls.js'
-import { OptionError } from './errors.js'
 import { Host, sharedHost } from './host.js'
-import { kind, toJson } from './json.js'
+import { checkText, isBytes, kind, toJson } from './json.js'
+import { notAllowed } from './named.js'
 import type { NativeConversation } from './native.js'
 import type { ReadOptions } from './options.js'
 
@@ -37,13 +39,12 @@ export function hostOf(given: Host | null | undefined): Host {
 
 /** @internal Returns what a call of the native part reads. */
 function toRead(given: unknown, options: Reading) {
-  const { format, used } = options
-  if (format != null && typeof format !== 'string') {
-    throw new OptionError(`\`format\`: expected the name of a wire format, found ${kind(format)}`)
-  }
+  const { format, used, repair } = options
+  if (format != null && typeof format !== 'string') throw notAllowed('format', 'the name of a wire format', format)
   if (used != null && !(Number.isInteger(used) && used > 0 && used < 2 ** 32)) {
-    throw new OptionError(`\`used\`: expected a number of tokens above 0, found ${String(used)}`)
+    throw notAllowed('used', 'a number of tokens above 0', used)
   }
+  if (repair != null && typeof repair !== 'boolean') throw notAllowed('repair', 'true or false', repair)
   return {
     host: hostOf(options.host),
     document: documentOf(given),
@@ -53,9 +54,12 @@ function toRead(given: unknown, options: Reading) {
 }
 
 function documentOf(given: unknown): Uint8Array | string {
-  if (typeof given === 'string' || given instanceof Uint8Array) return given
-  if (ArrayBuffer.isView(given)) return new Uint8Array(given.buffer, given.byteOffset, given.byteLength)
-  if (given instanceof ArrayBuffer) return new Uint8Array(given)
+  if (typeof given === 'string') return checkText(given)
+  if (types.isArrayBuffer(given)) return new Uint8Array(given)
+  if (ArrayBuffer.isView(given)) {
+    if (viewOf(given) !== undefined) return new Uint8Array(given.buffer, given.byteOffset, given.byteLength)
+    throw new TypeError(`expected bytes such as a Uint8Array, found ${kind(given)}`)
+  }
   if (typeof given === 'object' && given !== null) return toJson(given)
   throw new TypeError(`expected a conversation: messages, a request body, bytes or text, found ${kind(given)}`)
 }
@@ -91,7 +95,7 @@ function finished(host: Host, given: unknown, conversation: NativeConversation, 
 /** Copies the list of what was given, which may change while a call runs. Messages stay the same objects. */
 function copied(given: unknown): unknown {
   if (Array.isArray(given)) return [...(given as unknown[])]
-  if (typeof given !== 'object' || given === null || given instanceof ArrayBuffer || ArrayBuffer.isView(given)) return given
+  if (typeof given !== 'object' || given === null || isBytes(given)) return given
   const copy: Record<string, unknown> = { ...given }
   for (const member of new Set(Object.values(MEMBERS))) {
     const list = copy[member]
@@ -108,13 +112,28 @@ export function itemsOf({ given, conversation, isRepaired }: Read): unknown[] | 
 }
 
 /** @internal Returns a document in the form in which the conversation was given. */
-export function inForm({ given, conversation }: Read, document: string, messages?: unknown[]): unknown {
+export function inForm({ given, conversation }: Read, document: string | Uint8Array, messages?: unknown[]): unknown {
+  if (isBytes(given)) return bytesLike(given, typeof document === 'string' ? new TextEncoder().encode(document) : document)
   if (typeof given === 'string') return document
-  if (isBytes(given)) return new TextEncoder().encode(document)
-  if (messages === undefined) return JSON.parse(document)
+  if (messages === undefined) return JSON.parse(document as string)
   return Array.isArray(given) ? messages : { ...(given as object), [MEMBERS[conversation.format] ?? 'messages']: messages }
 }
 
-function isBytes(given: unknown): boolean {
-  return given instanceof ArrayBuffer || ArrayBuffer.isView(given)
+/** Views that show single bytes. */
+const VIEWS: Record<string, new (buffer: ArrayBufferLike, offset: number, length: number) => ArrayBufferView> = {
+  Uint8Array,
+  Int8Array,
+  Uint8ClampedArray,
+  DataView: DataView as never,
+}
+
+function viewOf(given: ArrayBufferView) {
+  return VIEWS[(given as Uint8Array | DataView)[Symbol.toStringTag]]
+}
+
+/** Returns bytes in the form of others. */
+function bytesLike(given: ArrayBufferLike | ArrayBufferView, { buffer, byteOffset, byteLength }: Uint8Array): unknown {
+  if (!ArrayBuffer.isView(given)) return buffer.slice(byteOffset, byteOffset + byteLength)
+  if (Buffer.isBuffer(given)) return Buffer.from(buffer, byteOffset, byteLength)
+  return new (viewOf(given) ?? Uint8Array)(buffer, byteOffset, byteLength)
 }

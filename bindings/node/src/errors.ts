@@ -2,8 +2,6 @@
 
 import { NAMES } from './options.js'
 
-const OPTIONS: ReadonlySet<string> = new Set(Object.values(NAMES).flat())
-
 /** Base of all errors of baler. */
 export class BalerError extends Error {
   /** The option that it is about, if it is about one. */
@@ -43,6 +41,8 @@ const CLASSES: Record<string, typeof BalerError> = {
   HostError,
 }
 
+const OPTIONS: ReadonlySet<string> = new Set(Object.values(NAMES).flat())
+
 const REMEDIES: Record<string, string> = {
   'grant-model':
     ': load it with `mayAskModel: true`, or list it in `baler.toml` with `grant = ["model"]`, if you trust it with the ' +
@@ -64,11 +64,8 @@ export function raised(error: unknown): unknown {
   if (kind === 'CancelledError') return new DOMException(message, 'AbortError')
   const name = option === null ? undefined : camel(option)
   const place = name === undefined ? '' : `\`${name}\`: `
-  // Names of options as JavaScript has them.
-  const words = message.replace(/`([a-z]+(?:[_-][a-z]+)+)`/g, (quoted, found: string) => {
-    const known = camel(found)
-    return OPTIONS.has(known) ? `\`${known}\`` : quoted
-  })
+  // Names of options as JavaScript has them; wire formats have such names too.
+  const words = message.replace(/`([a-z]+(?:[-_][a-z]+)+)`/g, (all, known: string) => (OPTIONS.has(camel(known)) ? `\`${camel(known)}\`` : all))
   const Class = CLASSES[kind] ?? HostError
   return new Class(place + words + (remedy === null ? '' : (REMEDIES[remedy] ?? '')), { option: name })
 }
@@ -83,5 +80,5 @@ export function checked<T>(work: () => T): T {
 }
 
 function camel(name: string): string {
-  return name.replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return name.replace(/[-_]([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

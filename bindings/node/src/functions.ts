@@ -1,17 +1,24 @@
 /** JavaScript functions that baler asks: models and strategies. They run in the thread that they were given in. */
 
+import { kind } from './json.js'
+import { textOf, warn } from './log.js'
 import { NativeInbox } from './native.js'
 
-/** What a function is asked, as the native part tells it. */
-export type Asked = (question: Record<string, unknown>) => unknown
+/** A function that is asked. */
+export interface Asked {
+  /** What warnings call it. */
+  readonly name: string
+  /** Answers a question, as the native part tells it, with a text or a promise of one. */
+  readonly ask: (question: Record<string, unknown>) => unknown
+}
 
 /** Functions by number. Held weakly: a function lives as long as the host or strategy that it was given to. */
 const functions = new Map<number, WeakRef<Asked>>()
 const gone = new FinalizationRegistry<number>((number) => functions.delete(number))
 let count = 0
 
-/** The questions to functions of this thread. */
-export const inbox = new NativeInbox(() => serve({ isWaiting: false }))
+/** @internal The questions to functions of this thread. */
+export const inbox = new NativeInbox(() => serve({ refusesPromises: false }))
 
 /** Makes a function known; returns its number. The caller has to hold `asked`. */
 export function register(asked: Asked): number {
@@ -21,8 +28,8 @@ export function register(asked: Asked): number {
   return count
 }
 
-/** Answers all questions that wait. `isWaiting`: the thread is blocked by a call, so that no promise can be waited for. */
-export function serve({ isWaiting }: { isWaiting: boolean }): void {
+/** Answers all questions that wait. `refusesPromises`: a call blocks the thread until it has the answers. */
+export function serve({ refusesPromises }: { refusesPromises: boolean }): void {
   for (let fetched = inbox.fetch(); fetched != null; fetched = inbox.fetch()) {
     const { id, number, question } = fetched
     const asked = functions.get(number)?.deref()
@@ -30,34 +37,28 @@ export function serve({ isWaiting }: { isWaiting: boolean }): void {
       inbox.answer(id, undefined, 'the function is gone')
       continue
     }
+    const settled = (answer: unknown) => {
+      if (typeof answer === 'string') inbox.answer(id, answer)
+      else failed(new TypeError(`expected a text from the function, found ${kind(answer)}`))
+    }
+    const failed = (error: unknown) => {
+      warn(`${asked.name} failed: ${textOf(error)}`)
+      inbox.answer(id, undefined, textOf(error))
+    }
     try {
-      const answer = asked(JSON.parse(question) as Record<string, unknown>)
-      if (!isPromise(answer)) settle(id, answer)
-      else if (isWaiting) {
+      const answer = asked.ask(JSON.parse(question) as Record<string, unknown>)
+      if (!isPromise(answer)) settled(answer)
+      else if (refusesPromises) {
         answer.then(undefined, () => {})
-        inbox.answer(id, undefined, 'the function returned a promise to a call that blocks the thread; use the call without `Sync`')
-      } else answer.then((value) => settle(id, value), (error: unknown) => failed(id, error))
+        failed(new TypeError('it returned a promise to a call that blocks the thread; use the call without `Sync`'))
+      } else Promise.resolve(answer).then(settled, failed)
     } catch (error) {
-      failed(id, error)
+      failed(error)
     }
   }
 }
 
-function settle(id: number, answer: unknown): void {
-  if (typeof answer === 'string') inbox.answer(id, answer)
-  else inbox.answer(id, undefined, `expected a text from the function, found ${answer === null ? 'null' : typeof answer}`)
-}
-
-function failed(id: number, error: unknown): void {
-  let told = 'it threw something that cannot be shown'
-  try {
-    told = String(error)
-  } catch {
-    // Anything can be thrown, also what has no text.
-  }
-  inbox.answer(id, undefined, told)
-}
-
-function isPromise(value: unknown): value is PromiseLike<unknown> {
+/** Whether a value is a promise, of whatever kind. */
+export function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | null)?.then === 'function'
 }

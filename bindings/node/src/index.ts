@@ -12,7 +12,7 @@
  * archived first, so that `Compaction.undo` restores it.
  */
 
-export type { CallOptions } from './calls.js'
+export type { CallOptions, WaitOptions } from './calls.js'
 export {
   compact,
   compactSync,
@@ -27,6 +27,7 @@ export {
   validate,
   validateSync,
   type Conversation,
+  type Form,
   type Introspection,
   type Repaired,
   type Validation,

@@ -6,19 +6,69 @@
  * (members that are `undefined`) is left out, and `toJSON` is used where there is one.
  */
 
+import { types } from 'node:util'
+
 import { ConversationError } from './errors.js'
 
 /** Levels of lists and objects; the reader has the same limit. */
 const MAX_DEPTH = 120
 
-/** The most characters of a text. The engine's own limit is about half a billion. */
-const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/u
+/** The most characters of a place in an error. */
+const MAX_PLACE = 160
+
+/** What is wrong with a text that has half of a character. */
+const LONE_SURROGATE =
+  'the text has a lone surrogate, which is half of a character and cannot be written as UTF-8; remove it, for example ' +
+  'with `text.toWellFormed()`'
 
 type Wrong = (message: string, cause?: unknown) => Error
 
 /** Returns a value as JSON text. `root` names the value in errors. */
 export function toJson(value: unknown, root = '', wrong: Wrong = conversationError): string {
+  // Most values are plain, and the engine writes those many times faster.
+  if (typeof value === 'object' && isPlain(value, 0)) {
+    try {
+      return JSON.stringify(value)
+    } catch {
+      // It is too long for one text, which the writer says.
+    }
+  }
   return new Writer(root, wrong).write(value)
+}
+
+/** Whether `JSON.stringify` writes a value as it is. A value that cannot be read is not: the writer says where. */
+function isPlain(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case 'string':
+      return isWellFormed(value)
+    case 'number':
+      return Number.isFinite(value)
+    case 'boolean':
+      return true
+    case 'object':
+      break
+    default:
+      return false
+  }
+  if (value === null) return true
+  if (depth > MAX_DEPTH) return false
+  try {
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index += 1) if (!isPlain(value[index], depth + 1)) return false
+      return true
+    }
+    const prototype: unknown = Object.getPrototypeOf(value)
+    if (prototype !== Object.prototype && prototype !== null) return false
+    for (const key of Object.keys(value)) {
+      const member = (value as Record<string, unknown>)[key]
+      // What is `undefined` is left out.
+      if (member !== undefined && !isPlain(member, depth + 1)) return false
+      if (key === 'toJSON' || !isWellFormed(key)) return false
+    }
+    return true
+  } catch {
+    return false
+  }
 }
 
 function conversationError(message: string, cause?: unknown): Error {
@@ -36,7 +86,14 @@ class Writer {
   }
 
   write(value: unknown): string {
-    const text = this.#value(value)
+    let text: string | undefined
+    try {
+      text = this.#value(value)
+    } catch (error) {
+      // No text has more than about half a billion characters.
+      if (error instanceof RangeError) throw this.#fault('it is too long for one text; give its JSON as bytes', error)
+      throw error
+    }
     if (text === undefined) throw this.#fault(`expected a value, found ${kind(value)}`)
     return text
   }
@@ -63,35 +120,27 @@ class Writer {
   }
 
   #text(text: string): string {
-    const isWell = (text as { isWellFormed?: () => boolean }).isWellFormed
-    if (isWell === undefined ? LONE_SURROGATE.test(text) : !isWell.call(text)) {
-      throw this.#fault(
-        'the text has a lone surrogate, which is half of a character and cannot be written as UTF-8; remove it, for ' +
-          'example with `text.toWellFormed()`',
-      )
-    }
+    if (!isWellFormed(text)) throw this.#fault(LONE_SURROGATE)
     return JSON.stringify(text)
   }
 
-  #object(value: object): string {
+  /** `isDumped`: the value is what a `toJSON` returned; its own, if it has one, is not called again. */
+  #object(value: object, isDumped = false): string | undefined {
     if (this.#place.length > MAX_DEPTH) {
       throw this.#fault(`lists and objects are nested more than ${MAX_DEPTH} deep, or contain themselves`)
     }
-    if (Array.isArray(value)) return this.#list(value)
-    const dump = this.#get(value, 'toJSON')
-    if (typeof dump === 'function') {
-      const dumped: unknown = this.#tried(() => (dump as () => unknown).call(value))
-      if (typeof dumped !== 'object' || dumped === null) return this.write(dumped)
-      // Its own `toJSON`, if it has one, is not called again.
-      return Array.isArray(dumped) ? this.#list(dumped) : this.#members(dumped)
-    }
-    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+    if (this.#tried(() => Array.isArray(value))) return this.#list(value as unknown[])
+    if (this.#tried(() => isBytes(value) || value instanceof Blob)) {
       throw this.#fault(`expected text, found ${kind(value)}; give base64 as the provider takes it`)
     }
-    if (value instanceof Map || value instanceof Set || value instanceof Promise) {
-      const remedy = value instanceof Promise ? 'it lacks an `await`' : 'give an array or a plain object'
-      throw this.#fault(`${kind(value)} cannot be written as JSON; ${remedy}`)
+    const dump = isDumped ? undefined : this.#get(value, 'toJSON')
+    if (typeof dump === 'function') {
+      const dumped: unknown = this.#tried(() => (dump as () => unknown).call(value))
+      return typeof dumped === 'object' && dumped !== null ? this.#object(dumped, true) : this.#value(dumped)
     }
+    if (types.isBoxedPrimitive(value)) return this.#value(this.#tried(() => value.valueOf()))
+    const remedy = this.#tried(() => remedyFor(value))
+    if (remedy !== undefined) throw this.#fault(`${kind(value)} cannot be written as JSON; ${remedy}`)
     return this.#members(value)
   }
 
@@ -111,7 +160,8 @@ class Writer {
     const members: string[] = []
     for (const key of this.#tried(() => Object.keys(value))) {
       this.#place.push(key)
-      const member = this.#value(this.#get(value, key))
+      const given = this.#get(value, key)
+      const member = key === 'toJSON' && typeof given === 'function' ? undefined : this.#value(given)
       if (member !== undefined) members.push(`${this.#text(key)}:${member}`)
       this.#place.pop()
     }
@@ -137,6 +187,7 @@ class Writer {
       if (typeof step === 'number') place += `[${step}]`
       else place += (place === '' ? '' : '.') + shown(step)
     }
+    if (place.length > MAX_PLACE) place = `${place.slice(0, MAX_PLACE / 2)}…${place.slice(-MAX_PLACE / 2)}`
     return this.#wrong(place === '' ? message : `\`${place}\`: ${message}`, cause)
   }
 }
@@ -146,10 +197,37 @@ function shown(key: string): string {
   return Array.from(key.slice(0, 60), (c) => (/[\p{L}\p{N}_\-.$ ]/u.test(c) ? c : '?')).join('')
 }
 
+/** Returns what to give in place of what has no members that could be written; `undefined` for all other objects. */
+function remedyFor(value: object): string | undefined {
+  if (types.isPromise(value)) return 'it lacks an `await`'
+  if (Symbol.iterator in value || Symbol.asyncIterator in value) return 'give an array, such as `[...items]`, or a plain object'
+  return types.isNativeError(value) || types.isRegExp(value) ? 'give a text' : undefined
+}
+
+/** Checks a text that is written as JSON already. */
+export function checkText(text: string): string {
+  if (isWellFormed(text)) return text
+  throw new ConversationError(LONE_SURROGATE)
+}
+
+function isWellFormed(text: string): boolean {
+  return (text as string & { isWellFormed(): boolean }).isWellFormed()
+}
+
+/** Whether a value is bytes in any form. */
+export function isBytes(value: unknown): value is ArrayBufferLike | ArrayBufferView {
+  return ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)
+}
+
 /** Returns what a value is, for errors. */
 export function kind(value: unknown): string {
   if (value === null) return 'null'
   if (typeof value !== 'object') return typeof value
-  const name: unknown = Object.getPrototypeOf(value)?.constructor?.name
-  return typeof name === 'string' && name !== '' ? name : 'an object'
+  try {
+    const name: unknown = Object.getPrototypeOf(value)?.constructor?.name
+    if (typeof name === 'string' && name !== '') return shown(name)
+  } catch {
+    // A proxy may throw.
+  }
+  return 'an object'
 }

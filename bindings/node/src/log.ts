@@ -14,5 +14,20 @@ export function setLog(to: Log | null): void {
 
 /** @internal */
 export function warn(message: string): void {
-  log(`baler: ${message}`)
+  try {
+    log(`baler: ${message}`)
+  } catch (error) {
+    // What a log throws must not fail what it is told of.
+    standard(`baler: ${message} (the log failed: ${textOf(error)})`)
+  }
+}
+
+/** Returns what was thrown, as text. */
+export function textOf(error: unknown): string {
+  try {
+    return String(error)
+  } catch {
+    // Anything can be thrown, also what has no text.
+    return 'it threw something that cannot be shown'
+  }
 }

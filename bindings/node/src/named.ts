@@ -1,21 +1,37 @@
 /** Options by name, on their way to the native part. */
 
 import { OptionError } from './errors.js'
-import { toJson } from './json.js'
+import { kind, toJson } from './json.js'
 import { NAMES } from './options.js'
+
+/** Options of every call. */
+export const OF_CALLS = ['timeout', 'signal'] as const
 
 /** Returns options as JSON, in the names of the native part. */
 export function optionsJson(group: keyof typeof NAMES, options: object): string {
-  const known: readonly string[] = NAMES[group]
-  const inner = group === 'CompactOptions' ? [...known, ...NAMES.ReadOptions] : known
-  const named: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(options)) {
-    if (!inner.includes(name)) {
-      throw new OptionError(`no option is called \`${name}\`; known: ${inner.join(', ')}`)
-    }
-    if (value !== undefined) named[snake(name)] = value
-  }
-  return toJson(named, '', (message, cause) => new OptionError(message, cause === undefined ? {} : { cause }))
+  const named = Object.entries(only(options, NAMES[group])).filter(([, value]) => value !== undefined)
+  const members = named.map(([name, value]) => `"${snake(name)}":${optionJson(name, value)}`)
+  return `{${members.join(',')}}`
+}
+
+/** Returns the value of an option as JSON. */
+export function optionJson(name: string, value: unknown): string {
+  return toJson(value, name, (message, cause) => new OptionError(message, { option: name, ...(cause === undefined ? {} : { cause }) }))
+}
+
+/** Returns options after a check that none is unknown. */
+export function only<T>(options: T, known: readonly string[]): T {
+  if (typeof options !== 'object' || options === null) throw new TypeError(`expected options, found ${kind(options)}`)
+  const unknown = Object.keys(options).find((name) => !known.includes(name))
+  if (unknown === undefined) return options
+  throw new OptionError(`no option is called \`${unknown}\`; known: ${known.join(', ')}`)
+}
+
+/** Returns the error for an option with a value that is not allowed. */
+export function notAllowed(option: string, expected: string, given: unknown): OptionError {
+  const isShown = typeof given === 'number' || typeof given === 'boolean'
+  const found = isShown ? String(given) : typeof given === 'string' ? JSON.stringify(given.slice(0, 80)) : kind(given)
+  return new OptionError(`\`${option}\`: expected ${expected}, found ${found}`, { option })
 }
 
 function snake(name: string): string {

@@ -1,12 +1,13 @@
 /** Strategies: what decides what to keep. */
 
+import { fileURLToPath } from 'node:url'
+
 import { checked } from './errors.js'
-import { inbox, register, type Asked } from './functions.js'
+import { inbox, isPromise, register, type Asked } from './functions.js'
 import { kind, toJson } from './json.js'
-import { warn } from './log.js'
 import { NativeStrategy } from './native.js'
-import { optionsJson } from './named.js'
-import type { Json, StrategyOptions } from './options.js'
+import { notAllowed, only, optionJson, optionsJson } from './named.js'
+import { NAMES, type Json, type StrategyOptions } from './options.js'
 
 /**
  * What a function that is a strategy returns: `null` changes nothing. In a list, a number keeps the unit with this index, a
@@ -51,18 +52,20 @@ export class Strategy {
       this.#asked = options as Asked | undefined
       return
     }
-    if (typeof given !== 'string') throw new TypeError(`expected the name of a strategy, found ${kind(given)}`)
+    checkName(given)
     this.native = checked(() => NativeStrategy.named(given, loading(options as StrategyOptions | undefined)))
   }
 
   /** Reads a component from a `.wasm` file. It may come from anybody: it runs in a sandbox. `name`: its name in receipts. */
   static load(path: string | URL, options: StrategyOptions & { name?: string } = {}): Strategy {
-    const { name, ...others } = options
+    const { name, ...others } = only(options, [...NAMES.StrategyOptions, 'name'])
+    if (name !== undefined) checkName(name)
     return new Strategy(checked(() => NativeStrategy.load(fileOf(path), name, loading(others))))
   }
 
   /** Takes a component as the bytes of its file. */
   static component(name: string, wasm: Uint8Array, options: StrategyOptions = {}): Strategy {
+    checkName(name)
     if (!(wasm instanceof Uint8Array)) throw new TypeError(`expected a component as a Uint8Array, found ${kind(wasm)}`)
     return new Strategy(checked(() => NativeStrategy.component(name, wasm, loading(options))))
   }
@@ -75,9 +78,10 @@ export class Strategy {
    */
   static of(plan: PlanFunction, options: { name?: string; timeout?: number } = {}): Strategy {
     if (typeof plan !== 'function') throw new TypeError(`expected a function, found ${kind(plan)}`)
-    const name = options.name ?? (plan.name || 'function')
-    const asked: Asked = (question) => answered(plan, name, question)
-    const load = loading({ timeout: options.timeout ?? null })
+    const { name = plan.name || 'function', ...limits } = only(options, ['name', 'timeout'])
+    checkName(name)
+    const asked: Asked = { name: `the strategy \`${name}\``, ask: (question) => answered(plan, name, question) }
+    const load = loading(limits)
     const number = register(asked)
     return new Strategy(checked(() => NativeStrategy.function(name, inbox, number, load)), asked)
   }
@@ -92,20 +96,20 @@ export class Strategy {
   }
 }
 
-/** Strategies that must live until a call has ended, with their native forms. */
+/** @internal Strategies that must live until a call has ended, with their native forms. */
 export interface Chain {
   held: Strategy[]
   natives: NativeStrategy[]
 }
 
-/** Returns the strategies for an option `strategy`. */
+/** @internal Returns the strategies for an option `strategy`. */
 export function chain(given: AnyStrategy | readonly AnyStrategy[] | null | undefined, fallback: string): Chain {
   const list = Array.isArray(given) ? (given as AnyStrategy[]) : [(given as AnyStrategy | null | undefined) ?? fallback]
   const held = list.map(strategyOf)
   return { held, natives: held.map((strategy) => strategy.native) }
 }
 
-/** Returns the strategy for one that was given in any form. */
+/** @internal Returns the strategy for one that was given in any form. */
 export function strategyOf(given: AnyStrategy): Strategy {
   if (given instanceof Strategy) return given
   if (typeof given === 'string') return given.endsWith('.wasm') ? Strategy.load(given) : new Strategy(given)
@@ -115,9 +119,14 @@ export function strategyOf(given: AnyStrategy): Strategy {
 }
 
 function loading(options: StrategyOptions = {}) {
-  const { config, mayAskModel, ...limits } = options
+  const { config, mayAskModel, ...limits } = only(options, NAMES.StrategyOptions)
+  if (mayAskModel != null && typeof mayAskModel !== 'boolean') throw notAllowed('mayAskModel', 'true or false', mayAskModel)
   const load = { limits: optionsJson('StrategyOptions', limits), mayAskModel: mayAskModel ?? false }
-  return config == null ? load : { ...load, config: toJson(config, 'config') }
+  return config == null ? load : { ...load, config: optionJson('config', config) }
+}
+
+function checkName(name: unknown): asserts name is string {
+  if (typeof name !== 'string') throw new TypeError(`expected the name of a strategy, found ${kind(name)}`)
 }
 
 function fileOf(path: string | URL): string {
@@ -125,31 +134,29 @@ function fileOf(path: string | URL): string {
   if (!(path instanceof URL) || path.protocol !== 'file:') {
     throw new TypeError(`expected the path of a .wasm file or a file: URL, found ${path instanceof URL ? path.protocol : kind(path)}`)
   }
-  return process.platform === 'win32' ? decodeURIComponent(path.pathname.slice(1)) : decodeURIComponent(path.pathname)
+  return fileURLToPath(path)
 }
 
 /** Answers a question of the host, in the form of `docs/serve.md`. */
 function answered(plan: PlanFunction, name: string, question: Record<string, unknown>): string | Promise<string> {
   if (question.operation === 'introspect') return JSON.stringify({ name, version: '0', description: 'A JavaScript function.' })
   if (question.operation === 'should-compact') return JSON.stringify({ decision: 'host-decides' })
-  const failed = (error: unknown): never => {
-    warn(`the strategy \`${name}\` failed: ${String(error)}`)
-    throw error
-  }
-  try {
-    const made = plan(JSON.parse(question.request as string) as PlanRequest)
-    return made instanceof Promise ? made.then(report).catch(failed) : report(made)
-  } catch (error) {
-    return failed(error)
-  }
+  const made = plan(JSON.parse(question.request as string) as PlanRequest)
+  return isPromise(made) ? Promise.resolve(made as PromiseLike<Plan>).then(report) : report(made)
 }
 
 function report(plan: Plan): string {
   if (plan == null) return JSON.stringify({ outcome: { unchanged: 'the function returned nothing' } })
   if (!Array.isArray(plan)) throw new TypeError(`expected a list of units, texts and pieces, or null, found ${kind(plan)}`)
-  const pieces = plan.map((piece: number | string | Json) => {
-    if (typeof piece === 'string') return { insert: { role: 'user', purpose: 'summary', placement: 'alone', text: piece } }
-    return typeof piece === 'number' ? { keep: { first: piece, count: 1 } } : piece
+  const pieces = Array.from(plan as readonly unknown[], (piece, index) => {
+    const place = `plan[${index}]`
+    let made = piece
+    if (typeof piece === 'string') made = { insert: { role: 'user', purpose: 'summary', placement: 'alone', text: piece } }
+    else if (Number.isSafeInteger(piece) && (piece as number) >= 0) made = { keep: { first: piece, count: 1 } }
+    else if (typeof piece !== 'object' || piece === null) {
+      throw new TypeError(`\`${place}\`: expected the index of a unit, a text or a piece, found ${typeof piece === 'number' ? piece : kind(piece)}`)
+    }
+    return toJson(made, place, (message) => new TypeError(message))
   })
-  return toJson({ outcome: { compacted: { pieces } } }, 'plan')
+  return `{"outcome":{"compacted":{"pieces":[${pieces.join(',')}]}}}`
 }

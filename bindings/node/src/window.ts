@@ -13,9 +13,9 @@ import { BalerError } from './errors.js'
 import type { Format, Host } from './host.js'
 import { kind } from './json.js'
 import { warn } from './log.js'
-import { optionsJson } from './named.js'
+import { OF_CALLS, only, optionsJson } from './named.js'
 import { NativeWindow, type NativeShown } from './native.js'
-import type { WindowOptions } from './options.js'
+import { NAMES, type WindowOptions } from './options.js'
 import { chain, type Chain } from './strategy.js'
 
 /** What is shown of a history. */
@@ -53,8 +53,7 @@ export class Window {
 
   /** Creates a window. What is wrong with the options is said here, and not at each request. */
   constructor(options: WindowOptions) {
-    if (typeof options !== 'object' || options === null) throw new TypeError(`expected options, found ${kind(options)}`)
-    const { strategy, host, onCompaction, ...sizes } = options
+    const { strategy, host, onCompaction, ...sizes } = only(options, NAMES.WindowOptions)
     if (onCompaction != null && typeof onCompaction !== 'function') {
       throw new TypeError(`\`onCompaction\`: expected a function, found ${kind(onCompaction)}`)
     }
@@ -73,13 +72,14 @@ export class Window {
    * the history is shown as it is.
    */
   async show(format: Exclude<Format, 'auto'>, body: unknown, options: ShowOptions = {}): Promise<Shown | undefined> {
-    const { less = false, view } = options
+    const { less = false, view } = only(options, [...OF_CALLS, 'less', 'view'])
     const running = new Running(options)
     let shown: NativeShown
     try {
       const before = await read(body, { format, host: this.host }, running)
       if (before.conversation.isTheProviders) return undefined
-      shown = await running.run((...call) => this.#native.show(before.conversation, less, view ?? undefined, ...call))
+      const stored = typeof view === 'string' ? view : undefined
+      shown = await running.run((...call) => this.#native.show(before.conversation, less === true, stored, ...call))
     } catch (error) {
       if (!(error instanceof BalerError)) throw error
       warn(`a history is sent as it is: ${error.message}`)

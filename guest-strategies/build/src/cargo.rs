@@ -110,12 +110,20 @@ fn is_of_the_outer_build(name: &OsString) -> bool {
 /// Paths of the machine stand in panic messages; without them the same source gives the same
 /// bytes everywhere.
 fn path_remapping(workspace: &Path) -> OsString {
-    let cargo_home = env::var_os("CARGO_HOME").map_or_else(
-        || env::home_dir().unwrap_or_default().join(".cargo"),
-        PathBuf::from,
+    let home = env::home_dir().unwrap_or_default();
+    let folder =
+        |variable, name| env::var_os(variable).map_or_else(|| home.join(name), PathBuf::from);
+    let (cargo, rustup) = (
+        folder("CARGO_HOME", ".cargo"),
+        folder("RUSTUP_HOME", ".rustup"),
     );
     let mut flags = OsString::new();
-    for (from, to) in [(workspace, "/guests"), (cargo_home.as_path(), "/cargo")] {
+    // The last holds the sources of std, where they are installed.
+    for (from, to) in [
+        (workspace, "/guests"),
+        (&cargo, "/cargo"),
+        (&rustup, "/rustup"),
+    ] {
         if !flags.is_empty() {
             // Cargo's separator between encoded flags.
             flags.push("\u{1f}");
