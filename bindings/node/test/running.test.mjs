@@ -238,8 +238,7 @@ test('workers end by process.exit and by errors while work runs', async () => {
   assert.equal((await compact(garden(), digest)).isCompacted, true)
 })
 
-// The native library crashes then: its allocator takes the thread that loads it for the main thread.
-test('workers end in a program whose main thread has no part in it', { todo: 'mimalloc 3 in `native/`' }, async () => {
+test('workers end in a program whose main thread has no part in it', async () => {
   for (let round = 0; round < 3; round += 1) {
     const ended = await run(`
       import { Worker } from 'node:worker_threads'
