@@ -3,7 +3,8 @@
 #
 #   bindings/node/build.sh [PROFILE]
 #
-# PROFILE: Cargo's (default: `dist`).
+# PROFILE: Cargo's (default: `dist`). BALER_PROGRAM: the program `baler` for `npx baler`, where it is built already (an absolute path).
+# Else it is built here.
 set -euo pipefail
 cd "$(dirname "$0")"
 profile="${1:-dist}"
@@ -16,3 +17,12 @@ npx napi build --platform --esm "${chosen[@]}" --js native.js --dts native.d.ts 
   --manifest-path Cargo.toml --target-dir "${CARGO_TARGET_DIR:-$PWD/../../target}" -- --locked
 cp dist/native.d.ts src/native.d.ts
 npx tsc
+
+program="${BALER_PROGRAM:-}"
+if [ -z "$program" ]; then
+  cargo build --locked --quiet --profile "$profile" --manifest-path ../../Cargo.toml --package baler --bin baler
+  case "$profile" in dev) built=debug ;; *) built="$profile" ;; esac
+  program="${CARGO_TARGET_DIR:-../../target}/$built/baler"
+fi
+cp "$program" dist/baler
+strip dist/baler 2> /dev/null || true
