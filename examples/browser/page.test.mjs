@@ -107,6 +107,16 @@ test('a session log is read as the request of its provider', { skip }, async () 
   assert.deepEqual(wrong, [])
 })
 
+test('a click on a block leads to what was removed', { skip }, async () => {
+  await page.getByRole('button', { name: 'Example: a request' }).click()
+  const block = page.locator('.strip .unit.removed').first()
+  await block.waitFor()
+  const [, unit] = /^Unit (\d+),/.exec(await block.getAttribute('aria-label'))
+  await block.click()
+  assert.equal(await page.evaluate(() => document.activeElement?.className), `unit-${unit}`)
+  assert.match(await page.evaluate(() => document.activeElement?.textContent), new RegExp(`^Unit ${unit}, `))
+})
+
 test('the arrow keys go through the units', { skip }, async () => {
   await page.locator('#card-1 .strip button').first().focus()
   await page.keyboard.press('ArrowRight')

@@ -94,7 +94,7 @@ function bar({ before, after, budget }) {
 function strip(result, read) {
   const blocks = blocksOf(result, read)
   const scale = Math.min(0.8, WIDTH / blocks.reduce((sum, { tokens }) => sum + Math.sqrt(tokens), 1))
-  const first = 'Point at a block, or go through them with the arrow keys.'
+  const first = 'Point at a block, or go through them with the arrow keys. A click leads to what was removed.'
   const told = el('p', { className: 'told' }, first)
   const list = el('ol', { className: 'strip', 'aria-label': 'Units of the conversation' }, ...blocks.map(({ outcome, text, tokens }, index) => {
     const block = el('button', { type: 'button', className: `unit ${outcome}`, tabIndex: index === 0 ? 0 : -1, 'aria-label': text })
@@ -106,6 +106,16 @@ function strip(result, read) {
   }
   list.addEventListener('pointerover', show)
   list.addEventListener('focusin', show)
+  list.addEventListener('click', ({ target }) => {
+    // To the text of a unit that was removed; Enter and space do it, too.
+    const unit = target instanceof HTMLButtonElement && /^Unit (\d+),/.exec(target.getAttribute('aria-label') ?? '')
+    const text = unit && list.closest('.map')?.parentElement?.querySelector(`.unit-${unit[1]}`)
+    if (!(text instanceof HTMLElement)) return
+    const around = text.closest('details')
+    if (around !== null) around.open = true
+    text.scrollIntoView({ block: 'center' })
+    text.focus({ preventScroll: true })
+  })
   list.addEventListener('keydown', (event) => {
     const all = /** @type {NodeListOf<HTMLButtonElement>} */ (list.querySelectorAll('button'))
     const here = Array.prototype.indexOf.call(all, event.target)
@@ -195,7 +205,7 @@ function sent(result, read) {
  */
 function gone({ index, kind, tokens, messages: [start, end] }, read) {
   const texts = read.messages.slice(start, end).map((one, at) => message(one, `message ${start + at + 1}`, 'removed'))
-  return el('div', {}, el('p', { className: 'note' }, `Unit ${index + 1}, ${kind}, ${counted(tokens, 'token')}`), ...texts)
+  return el('div', { className: `unit-${index + 1}`, tabIndex: -1 }, el('p', { className: 'note' }, `Unit ${index + 1}, ${kind}, ${counted(tokens, 'token')}`), ...texts)
 }
 
 /**

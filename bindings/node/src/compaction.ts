@@ -116,6 +116,10 @@ export class Compaction<T = unknown> {
     return `Compaction: ${outcome}${why === undefined ? '' : ` (${why})`}, ${tokens.before} → ${tokens.after} tokens${over}`
   }
 
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return this.toString()
+  }
+
   #undoable(): string | undefined {
     const { outcome, undo } = this.receipt
     if (outcome === 'unchanged') return undefined
