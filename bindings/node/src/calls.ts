@@ -85,7 +85,7 @@ export class Waiting {
     started.add(start)
     try {
       const call = start(this.#cancel)
-      // Questions may be those of promised calls, whose functions may return promises too: they settle when this one has ended.
+      // Questions may be those of promised calls, whose functions may return promises: these settle when this one has ended.
       while (!call.wait(inbox)) serve({ refusesPromises: promised === 0 })
       return call.take() as T
     } catch (error) {

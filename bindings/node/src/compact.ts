@@ -105,10 +105,14 @@ function threshold(budget: unknown, window: unknown): unknown {
   const isShare = isPercent || (typeof share === 'number' && !Number.isInteger(share))
   // Tokens, and what is neither, are read by the native part.
   if (!isShare) return budget
-  if (window == null) throw new OptionError('`budget`: expected tokens; a share is one of `contextWindow`, which is missing', { option: 'budget' })
-  if (!((share as number) > 0 && (share as number) < 1 + Number.EPSILON)) throw notAllowed('budget', 'a share above 0 and at most 1', budget)
+  if (window == null) {
+    const message = '`budget`: expected tokens; a share is one of `contextWindow`, which is missing'
+    throw new OptionError(message, { option: 'budget' })
+  }
+  const part = share as number
+  if (!(part > 0 && part <= 1)) throw notAllowed('budget', 'a share above 0 and at most 1', budget)
   // So is what is no window.
-  return typeof window === 'number' && window > 0 ? Math.max(1, Math.floor(window * (share as number))) : undefined
+  return typeof window === 'number' && window > 0 ? Math.max(1, Math.floor(window * part)) : undefined
 }
 
 /** A place where a conversation breaks a rule of its wire format. */

@@ -5,7 +5,7 @@ import { MEMBERS, hostOf, read, readSync } from './conversation.js'
 import type { Conversation } from './compact.js'
 import { BalerError, checked } from './errors.js'
 import type { Format, Host } from './host.js'
-import { kind, toJson } from './json.js'
+import { found, kind, toJson } from './json.js'
 import { OF_CALLS, notAllowed, only, optionsJson } from './named.js'
 import { NativeCompactor } from './native.js'
 import { NAMES, type CompactorOptions } from './options.js'
@@ -83,7 +83,7 @@ export class Compactor {
     return new Compactor(native, (JSON.parse(saved) as { format: string }).format, parts)
   }
 
-  /** Appends messages, such as an answer and the outputs of its calls; those before one that is no message, and not those after. */
+  /** Appends messages, such as an answer and the outputs of its calls. Those before one that is no message are appended. */
   append(...messages: readonly unknown[]): void {
     const json = messages.map((message, index) => toJson(message, `messages[${index}]`))
     checked(() => this.#idle.append(json))
@@ -92,7 +92,7 @@ export class Compactor {
   /** Notes the tokens that the provider reported for its newest response, input and output together. */
   reported(tokens: number): void {
     if (!(Number.isInteger(tokens) && tokens >= 0 && tokens < 2 ** 32)) {
-      throw new TypeError(`expected a number of tokens, found ${typeof tokens === 'number' ? tokens : kind(tokens)}`)
+      throw new TypeError(`expected a number of tokens, found ${found(tokens)}`)
     }
     this.#idle.reported(tokens)
   }
@@ -215,7 +215,8 @@ interface Parts {
 }
 
 function partsOf(options: CompactorStart): Parts {
-  const { strategy, host: given, format, preset, ...others } = only(options, [...NAMES.CompactorOptions, 'strategy', 'host', 'format'])
+  const known = [...NAMES.CompactorOptions, 'strategy', 'host', 'format']
+  const { strategy, host: given, format, preset, ...others } = only(options, known)
   const host = hostOf(given)
   let fallback: AnyStrategy = host.hasModel ? 'tiered-model' : 'tiered'
   let json = kebab(optionsJson('CompactorOptions', others))

@@ -65,7 +65,10 @@ export function raised(error: unknown): unknown {
   const name = option === null ? undefined : camel(option)
   const place = name === undefined ? '' : `\`${name}\`: `
   // Names of options as JavaScript has them; wire formats have such names too.
-  const words = message.replace(/`([a-z]+(?:[-_][a-z]+)+)`/g, (all, known: string) => (OPTIONS.has(camel(known)) ? `\`${camel(known)}\`` : all))
+  const words = message.replace(/`([a-z]+(?:[-_][a-z]+)+)`/g, (all, word: string) => {
+    const known = camel(word)
+    return OPTIONS.has(known) ? `\`${known}\`` : all
+  })
   const Class = CLASSES[kind] ?? HostError
   return new Class(place + words + (remedy === null ? '' : (REMEDIES[remedy] ?? '')), { option: name })
 }

@@ -231,3 +231,9 @@ export function kind(value: unknown): string {
   }
   return 'an object'
 }
+
+/** Returns a value as errors show it: those that are short, and of others what they are. */
+export function found(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 80))
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kind(value)
+}

@@ -1,7 +1,7 @@
 /** Options by name, on their way to the native part. */
 
 import { OptionError } from './errors.js'
-import { kind, toJson } from './json.js'
+import { found, kind, toJson } from './json.js'
 import { NAMES } from './options.js'
 
 /** Options of every call. */
@@ -16,7 +16,9 @@ export function optionsJson(group: keyof typeof NAMES, options: object): string 
 
 /** Returns the value of an option as JSON. */
 export function optionJson(name: string, value: unknown): string {
-  return toJson(value, name, (message, cause) => new OptionError(message, { option: name, ...(cause === undefined ? {} : { cause }) }))
+  return toJson(value, name, (message, cause) => {
+    return new OptionError(message, { option: name, ...(cause === undefined ? {} : { cause }) })
+  })
 }
 
 /** Returns options after a check that none is unknown. */
@@ -29,9 +31,7 @@ export function only<T>(options: T, known: readonly string[]): T {
 
 /** Returns the error for an option with a value that is not allowed. */
 export function notAllowed(option: string, expected: string, given: unknown): OptionError {
-  const isShown = typeof given === 'number' || typeof given === 'boolean'
-  const found = isShown ? String(given) : typeof given === 'string' ? JSON.stringify(given.slice(0, 80)) : kind(given)
-  return new OptionError(`\`${option}\`: expected ${expected}, found ${found}`, { option })
+  return new OptionError(`\`${option}\`: expected ${expected}, found ${found(given)}`, { option })
 }
 
 function snake(name: string): string {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 import { checked } from './errors.js'
 import { inbox, isPromise, register, type Asked } from './functions.js'
-import { kind, toJson } from './json.js'
+import { found, kind, toJson } from './json.js'
 import { NativeStrategy } from './native.js'
 import { notAllowed, only, optionJson, optionsJson } from './named.js'
 import { NAMES, type Json, type StrategyOptions } from './options.js'
@@ -154,7 +154,7 @@ function report(plan: Plan): string {
     if (typeof piece === 'string') made = { insert: { role: 'user', purpose: 'summary', placement: 'alone', text: piece } }
     else if (Number.isSafeInteger(piece) && (piece as number) >= 0) made = { keep: { first: piece, count: 1 } }
     else if (typeof piece !== 'object' || piece === null) {
-      throw new TypeError(`\`${place}\`: expected the index of a unit, a text or a piece, found ${typeof piece === 'number' ? piece : kind(piece)}`)
+      throw new TypeError(`\`${place}\`: expected the index of a unit, a text or a piece, found ${found(piece)}`)
     }
     return toJson(made, place, (message) => new TypeError(message))
   })

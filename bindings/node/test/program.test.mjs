@@ -8,14 +8,13 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 
 import { platformPackage, program } from '../dist/program.js'
-import { bug, folder, running, sleep, state } from './support.mjs'
+import { bug, folder, running, sleep } from './support.mjs'
 
 const isWindows = process.platform === 'win32'
 
 /** Runs `bin/baler.js` of a folder. */
 function started(where, ...argv) {
-  const env = { ...process.env, BALER_STATE: state }
-  const child = spawn(process.execPath, running(join(where, 'bin/baler.js'), ...argv), { cwd: tmpdir(), env })
+  const child = spawn(process.execPath, running(join(where, 'bin/baler.js'), ...argv), { cwd: tmpdir() })
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', (data) => (stdout += data))
   child.stderr.on('data', (data) => (stderr += data))

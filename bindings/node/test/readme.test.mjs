@@ -9,7 +9,7 @@ import { test } from 'node:test'
 
 import * as baler from 'baler'
 
-import { folder, running, state } from './support.mjs'
+import { folder, running } from './support.mjs'
 
 const readme = readFileSync(join(folder, 'README.md'), 'utf8')
 const blocks = [...readme.matchAll(/```(\w*)\n(.*?)```/gs)].map(([, language, text]) => ({ language, text }))
@@ -27,7 +27,7 @@ function fresh() {
 function ran(text) {
   const where = fresh()
   writeFileSync(join(where, 'garden.mjs'), text)
-  const options = { cwd: where, env: { ...process.env, BALER_STATE: state }, timeout: 120_000 }
+  const options = { cwd: where, timeout: 120_000 }
   return new Promise((resolve) => {
     execFile(process.execPath, running('garden.mjs'), options, (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }))
   })

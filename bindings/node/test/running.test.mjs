@@ -38,7 +38,7 @@ test('a signal that is aborted before rejects with its reason, and nothing is do
 
 test('a signal ends a call that runs', async () => {
   for (const work of [(signal) => count(harbour, { host, signal }), (signal) => compact(harbour, { ...digest, signal })]) {
-    for (const milliseconds of [1, 20, 100]) {
+    for (const milliseconds of [0, 1, 5]) {
       const signal = AbortSignal.timeout(milliseconds)
       await assert.rejects(work(signal), (error) => error === signal.reason && error.name === 'TimeoutError')
     }

@@ -1,6 +1,7 @@
 /** Strategies by name, from files of anybody, and as functions; their configs and limits. */
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,8 +12,9 @@ import { pathToFileURL } from 'node:url'
 import { BalerError, ConfigError, Host, OptionError, Strategy, StrategyError, compact, compactSync, introspect, strategies } from 'baler'
 
 import { shippedComponent } from '../dist/native.js'
+import { program } from '../dist/program.js'
 import { endless } from './endless.mjs'
-import { attempts, bug, everyThird, garden, host, isNode, state, warningsOf } from './support.mjs'
+import { attempts, bug, everyThird, folder, garden, host, isNode, running, state, warningsOf } from './support.mjs'
 
 const files = mkdtempSync(join(tmpdir(), 'baler-strategies-'))
 
@@ -232,8 +234,15 @@ test('a host takes a list of strategies, of exactly these files', async () => {
   assert.throws(() => new Host({ state, project: reserved }), (error) => error instanceof OptionError && /reserved/.test(error.message))
 })
 
-test('a component is compiled by the program, or by this runtime', { skip: !isNode && 'its memory is more than the limit of compiling' }, async () => {
-  // Without a state folder nothing is stored, so it is compiled again.
+test('a component is compiled again where nothing is stored', { skip: program() === undefined && 'the program is not built here' }, async () => {
   const fresh = new Host({ state: null })
   assert.deepEqual(attempts(await compact(bug(), { host: fresh, strategy: mine })), [['mine', 'accepted']])
+})
+
+test('this runtime compiles where the program is missing', () => {
+  const argv = running(join(folder, 'dist/compile.js'), 'baler-compile-component')
+  const env = { BALER_CHILD_LIMITS: '{"compile-memory":2147483648}' }
+  const { status, stdout, stderr } = spawnSync(process.execPath, argv, { env, input: shippedComponent('trim'), maxBuffer: 2 ** 26 })
+  assert.equal(status, 0, stderr.toString().slice(0, 400))
+  assert.ok(stdout.length > 100_000)
 })

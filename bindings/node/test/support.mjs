@@ -11,6 +11,8 @@ import { Host, setLog } from 'baler'
 /** A state folder that all tests share, so that each strategy is compiled once. */
 export const state = join(tmpdir(), 'baler-node-tests')
 mkdirSync(state, { recursive: true })
+// For calls without a host.
+process.env.BALER_STATE = state
 
 export const host = new Host({ state })
 
@@ -73,14 +75,13 @@ export function running(...options) {
 }
 
 /** Runs a module, given as text, in a process of its own. */
-export function run(text, { options = [], timeout = 60_000, ...others } = {}) {
-  const evaluated = 'Deno' in globalThis ? ['eval', '--ext=mjs', ...options, text] : [...options, '--input-type=module', '--eval', text]
-  const bun = ['--eval', text]
+export function run(text, { options = [], timeout = 60_000 } = {}) {
+  let argv = [...options, '--input-type=module', '--eval', text]
+  if ('Bun' in globalThis) argv = ['--eval', text]
+  if ('Deno' in globalThis) argv = ['eval', '--ext=mjs', ...options, text]
   return new Promise((resolve) => {
     const began = performance.now()
-    const argv = 'Bun' in globalThis ? bun : evaluated
-    const environment = { ...process.env, BALER_STATE: state }
-    execFile(process.execPath, argv, { cwd: folder, env: environment, timeout, ...others }, (error, stdout, stderr) => {
+    execFile(process.execPath, argv, { cwd: folder, timeout }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : (error.signal ?? error.code), stdout, stderr, time: performance.now() - began })
     })
   })
