@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baler_host::engine::{Answering, Engine, EngineCall, Trapped};
+use baler_host::receipt::ContentHash;
 use tokio::sync::oneshot::{self, Sender};
 
 /// The question that waits for JavaScript, of all components of a chain: one is asked after the other.
@@ -37,7 +38,7 @@ impl Desk {
 pub(crate) struct Component {
     pub(crate) index: usize,
     pub(crate) name: String,
-    pub(crate) hash: [u8; 32],
+    pub(crate) hash: ContentHash,
     pub(crate) desk: Desk,
 }
 
@@ -46,7 +47,7 @@ impl Engine for Component {
         &self.name
     }
 
-    fn content_hash(&self) -> [u8; 32] {
+    fn content_hash(&self) -> ContentHash {
         self.hash
     }
 

@@ -10,6 +10,7 @@ use baler_host::archive::Archive;
 use baler_host::conversation::tokenizers::Tokenizer;
 use baler_host::conversation::{Deadline, ReadOptions};
 use baler_host::engine::EngineCall;
+use baler_host::receipt::ContentHash;
 use baler_host::request::Policy;
 use baler_host::{Host, Strategy};
 use serde_json::{Value, json};
@@ -29,14 +30,15 @@ pub(crate) struct Job {
     undo: Option<String>,
 }
 
-/// There is no job.
+/// Returns the error for a call while nothing is being compacted.
 pub(crate) fn none() -> Error {
     Error::new(Kind::Host, "nothing is being compacted".to_owned())
 }
 
 /// Returns a host with the tokenizer of the options.
-pub(crate) fn host_of(options: &Value) -> Result<Host, Error> {
-    Ok(Host::builder().tokenizer(tokenizer(options)?).build()?)
+pub(crate) fn host_of(options: &Value, archive: Archive) -> Result<Host, Error> {
+    let builder = Host::builder().tokenizer(tokenizer(options)?);
+    Ok(builder.archive(archive).build()?)
 }
 
 /// The tokenizer that was named; `None` for the estimate.
@@ -63,10 +65,7 @@ pub(crate) fn read(host: &Host, options: &Value, document: Vec<u8>) -> Result<Co
 impl Job {
     pub(crate) fn start(options: &Value, document: Vec<u8>) -> Result<Self, Error> {
         let archive = Archive::in_memory();
-        let host = Host::builder()
-            .tokenizer(tokenizer(options)?)
-            .archive(archive.clone())
-            .build()?;
+        let host = host_of(options, archive.clone())?;
         let conversation = read(&host, options, document)?;
         let own = options["options"].to_string();
         let own = if own == "null" { "" } else { &own };
@@ -110,12 +109,13 @@ impl Job {
             Poll::Ready(made) => {
                 self.work = None;
                 let made = Compaction::from(made?);
-                self.undo = made.receipt_value()["undo"].as_str().map(str::to_owned);
+                let receipt = made.receipt_value();
+                self.undo = receipt["undo"].as_str().map(str::to_owned);
                 slots.set(1, made.document().as_bytes().to_vec());
                 Ok(json!({
                     "event": "done",
                     "isCompacted": made.is_compacted(),
-                    "receipt": made.receipt_value(),
+                    "receipt": receipt,
                     "messages": made.messages(),
                     "units": made.units(),
                 }))
@@ -163,7 +163,7 @@ fn chain(options: &Value, desk: &Desk) -> Result<Vec<(Strategy, Option<String>)>
         let strategy = Strategy::run_by(Arc::new(Component {
             index,
             name: one["name"].as_str().unwrap_or_default().to_owned(),
-            hash: hash_of(one["hash"].as_str().unwrap_or_default())?,
+            hash: hash_of(one["hash"].as_str())?,
             desk: desk.clone(),
         }));
         let strategy = match one["writesDigests"].as_bool() {
@@ -176,20 +176,9 @@ fn chain(options: &Value, desk: &Desk) -> Result<Vec<(Strategy, Option<String>)>
     strategies.collect()
 }
 
-/// Reads the SHA-256 of a component, in hex digits.
-fn hash_of(hex: &str) -> Result<[u8; 32], Error> {
-    let mut hash = [0; 32];
-    let digits = hex.as_bytes().chunks(2);
-    let is_whole = hex.len() == 64
-        && hash.iter_mut().zip(digits).all(|(byte, pair)| {
-            let read = std::str::from_utf8(pair).ok();
-            let read = read.and_then(|pair| u8::from_str_radix(pair, 16).ok());
-            read.inspect(|read| *byte = *read).is_some()
-        });
-    is_whole.then_some(hash).ok_or_else(|| {
-        Error::option(
-            "strategy",
-            "expected the SHA-256 of a component as 64 hex digits",
-        )
-    })
+/// Reads the SHA-256 of a component.
+fn hash_of(hex: Option<&str>) -> Result<ContentHash, Error> {
+    let hash = hex.and_then(ContentHash::from_hex);
+    let expected = "expected the SHA-256 of a component as 64 hex digits";
+    hash.ok_or_else(|| Error::option("strategy", expected))
 }

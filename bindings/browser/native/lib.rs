@@ -17,6 +17,7 @@ mod slots;
 use std::cell::RefCell;
 
 use baler_embedding::Error;
+use baler_host::archive::Archive;
 use serde_json::{Value, json};
 
 use crate::job::Job;
@@ -55,7 +56,7 @@ pub extern "C" fn made_length(slot: u32) -> usize {
 pub extern "C" fn read() {
     answered(|state| {
         let options = state.slots.json()?;
-        let host = job::host_of(&options)?;
+        let host = job::host_of(&options, Archive::in_memory())?;
         let conversation = job::read(&host, &options, state.slots.take(1))?;
         Ok(json!({
             "format": conversation.format(),

@@ -103,7 +103,7 @@ test('a plan that drops what must stay is refused', async () => {
   assert.equal(made.receipt.strategy, 'native:digest')
 })
 
-test('what is no conversation and what is no option are errors in words', async () => {
+test('an invalid conversation and an unknown option are errors in words', async () => {
   await assert.rejects(core.compact('{"messages":', { chain: ['native:digest'] }, () => null), { kind: 'ConversationError' })
   const options = { max_byte: 1 }
   await assert.rejects(core.compact('[]', { chain: ['native:digest'], options }, () => null), { name: /Error/ })

@@ -73,7 +73,7 @@ impl NativeCompactor {
     /// Appends messages, each as JSON.
     ///
     /// # Errors
-    /// One of them is no message; those before it were appended.
+    /// One of them is not a message; those before it are appended.
     #[napi(catch_unwind)]
     pub fn append(&self, messages: Vec<String>) -> napi::Result<()> {
         self.inner.append(&messages).map_err(thrown)

@@ -111,7 +111,7 @@ function threshold(budget: unknown, window: unknown): unknown {
   }
   const part = share as number
   if (!(part > 0 && part <= 1)) throw notAllowed('budget', 'a share above 0 and at most 1', budget)
-  // So is what is no window.
+  // A window that is not a number is, too.
   return typeof window === 'number' && window > 0 ? Math.max(1, Math.floor(window * part)) : undefined
 }
 
@@ -198,7 +198,7 @@ export function countSync(conversation: Conversation, options: ReadOptions = {})
 /** What a strategy says of itself, and what baler knows of it. */
 export interface Introspection {
   readonly introspection: { readonly name: string; readonly version: string; readonly description: string; readonly [name: string]: unknown } | null
-  /** `null` if it is no component. */
+  /** `null` if it is not a component. */
   readonly component: { readonly 'content-hash': string; readonly contract: string; readonly bytes: number; readonly permissions: unknown } | null
 }
 

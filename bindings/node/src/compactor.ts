@@ -83,7 +83,7 @@ export class Compactor {
     return new Compactor(native, (JSON.parse(saved) as { format: string }).format, parts)
   }
 
-  /** Appends messages, such as an answer and the outputs of its calls. Those before one that is no message are appended. */
+  /** Appends messages, such as an answer and the outputs of its calls. Those before the first that is not a message are appended. */
   append(...messages: readonly unknown[]): void {
     const json = messages.map((message, index) => toJson(message, `messages[${index}]`))
     checked(() => this.#idle.append(json))

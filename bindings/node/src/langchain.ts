@@ -8,11 +8,11 @@
  * The state keeps the whole history; the model is sent a view of it.
  */
 
-import { applied, type Placed } from './compaction.js'
-import { described, rewritten, textsOf, withoutThinking, type Described, type Message } from './messages.js'
+import { applied } from './compaction.js'
+import { described, rewritten, textsOf, withoutOwnThinking, type Described, type Message } from './messages.js'
 import { saysTooLong } from './native.js'
 import type { WindowOptions } from './options.js'
-import type { Shown } from './window.js'
+import { withoutThinking, type Shown } from './window.js'
 import { Windows } from './windows.js'
 
 /** Options of the middleware. Without `contextWindow` and `at`, the window is that of the model's profile. */
@@ -107,7 +107,7 @@ function storedIn(state: object): string | null {
 
 /** Returns the messages to send. Those that are shown as they are stay the same objects. */
 function messagesOf(shown: Shown, history: readonly Message[]): Message[] {
-  const sent = withoutThinkingBehindChanges(shown, history)
+  const sent = withoutThinking(shown, history, withoutOwnThinking)
   // Messages are made by classes, of which only the user's program is sure to have the right ones.
   const Human = history.find(({ type }) => type === 'human')?.constructor as (new (text: string) => Message) | undefined
   const inserted = (form: Described): Message => {
@@ -115,18 +115,6 @@ function messagesOf(shown: Shown, history: readonly Message[]): Message[] {
     return Human === undefined ? ({ role: 'user', content: text } as unknown as Message) : new Human(text)
   }
   return applied(shown.placed, sent, inserted, rewritten<Message>)
-}
-
-/** Returns a history without thinking that was made behind other messages than are shown now: providers may refuse it. */
-function withoutThinkingBehindChanges({ placed, madeAt }: Shown, history: readonly Message[]): Message[] {
-  const sent = [...history]
-  let isChanged = false
-  for (const [place, { kind, index }] of (placed as Placed[]).entries()) {
-    isChanged ||= index !== place
-    if (isChanged && index != null && index < madeAt) sent[index] = withoutThinking(history[index]!)
-    isChanged ||= kind !== 'kept'
-  }
-  return sent
 }
 
 /** Returns the message that LangChain puts before all others. */

@@ -17,7 +17,7 @@ export function warn(message: string): void {
   try {
     log(`baler: ${message}`)
   } catch (error) {
-    // What a log throws must not fail what it is told of.
+    // An error in the log must not end the call.
     standard(`baler: ${message} (the log failed: ${textOf(error)})`)
   }
 }

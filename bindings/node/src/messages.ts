@@ -94,7 +94,7 @@ export function textsOf({ content }: Described): string[] {
     .map((block) => block.text)
 }
 
-/** Returns a copy of a message with the texts of its described form. Blocks that are no texts, or did not change, stay. */
+/** Returns a copy of a message with the texts of its described form. Blocks that are not texts, or did not change, stay. */
 export function rewritten<M extends Message>(message: M, form: Described): M {
   const texts = textsOf(form)
   if (typeof message.content === 'string') return copied(message, texts.join('\n\n'))
@@ -107,7 +107,7 @@ export function rewritten<M extends Message>(message: M, form: Described): M {
 }
 
 /** Returns a message without the thinking that Anthropic binds to what came before it. */
-export function withoutThinking<M extends Message>(message: M): M {
+export function withoutOwnThinking<M extends Message>(message: M): M {
   if (message.type !== 'ai' || !Array.isArray(message.content)) return message
   const blocks = message.content as readonly Block[]
   const others = blocks.filter((block) => !isThinking(block))

@@ -20,7 +20,7 @@ import {
   type Part,
   type ProviderOptions,
 } from './parts.js'
-import type { Shown, Window } from './window.js'
+import { withoutThinking, type Shown, type Window } from './window.js'
 
 /** A tool of a prompt: a function, or one of the provider's own. */
 export interface Tool {
@@ -53,7 +53,7 @@ export async function view<M extends Message>(
   options: CallOptions & { less?: boolean } = {},
 ): Promise<M[] | undefined> {
   try {
-    // System messages in front are no part of the history.
+    // System messages in front do not belong to the history.
     const first = request.messages.findIndex(({ role }) => role !== 'system')
     if (first < 0) return undefined
     const system = request.messages.slice(0, first)
@@ -90,16 +90,9 @@ function grouped<M extends Message>(messages: readonly M[]): M[][] {
   return groups
 }
 
-function sent<M extends Message>({ placed, madeAt }: Shown, history: readonly M[][]): M[] {
-  // Providers may refuse thinking that was made behind others than are shown now.
-  const without = [...history]
-  let isChanged = false
-  for (const [place, { kind, index }] of placed.entries()) {
-    isChanged ||= index !== place
-    if (isChanged && index != null && index < madeAt) without[index] = (history[index] ?? []).flatMap(withoutThinking)
-    isChanged ||= kind !== 'kept'
-  }
-  return applied(placed, without, (written: Written) => [inserted<M>(written)], changed).flat()
+function sent<M extends Message>(shown: Shown, history: readonly M[][]): M[] {
+  const groups = withoutThinking(shown, history, (group) => group.flatMap(withoutSigned))
+  return applied(shown.placed, groups, (written: Written) => [inserted<M>(written)], changed).flat()
 }
 
 /** A described message, as it comes back. */
@@ -129,7 +122,7 @@ function describe(group: readonly Message[]): Written {
 }
 
 /** Returns a message without reasoning that its provider signed; without the message if nothing else is in it. */
-function withoutThinking<M extends Message>(message: M): M[] {
+function withoutSigned<M extends Message>(message: M): M[] {
   if (message.role !== 'assistant' || typeof message.content === 'string') return [message]
   const parts = message.content as readonly Part[]
   const rest = parts.filter((part) => !isSigned(part))

@@ -73,7 +73,7 @@ export class Strategy {
   /**
    * Makes a strategy of a function, to try an idea out. Its plans are checked like those of any strategy.
    *
-   * It runs in this thread, without a sandbox. An error is told as a warning and counts as a fault: then the next strategy of
+   * It runs in this thread, without a sandbox. An error is reported as a warning and counts as a fault: then the next strategy of
    * the chain runs.
    */
   static of(plan: PlanFunction, options: { name?: string; timeout?: number } = {}): Strategy {

@@ -32,6 +32,21 @@ export interface Shown {
   readonly madeAt: number
 }
 
+/**
+ * @internal Returns a history for a view: messages that stand behind others than when they were made are passed to `without`, which
+ * takes the thinking out of them. Providers may refuse it there.
+ */
+export function withoutThinking<M>({ placed, madeAt }: Shown, history: readonly M[], without: (message: M) => M): M[] {
+  const sent = [...history]
+  let isChanged = false
+  for (const [place, { kind, index }] of placed.entries()) {
+    isChanged ||= index !== place
+    if (isChanged && index != null && index < madeAt) sent[index] = without(history[index] as M)
+    isChanged ||= kind !== 'kept'
+  }
+  return sent
+}
+
 /** How a history is shown. */
 export interface ShowOptions extends CallOptions {
   /** The provider refused what was shown before as too long. */
@@ -68,7 +83,7 @@ export class Window {
 
   /**
    * Returns what to show of a history now; `undefined` if that is all of it. `body`: the request with the history, in a wire
-   * format. With `less`, `undefined` says that nothing of what was shown can be left out. What fails is told as a warning, and
+   * format. With `less`, `undefined` says that nothing of what was shown can be left out. A failure is reported as a warning, and
    * the history is shown as it is.
    */
   async show(format: Exclude<Format, 'auto'>, body: unknown, options: ShowOptions = {}): Promise<Shown | undefined> {

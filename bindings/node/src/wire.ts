@@ -25,7 +25,7 @@ export function formatOf(method: string | undefined, url: string): WireFormat | 
   return PATHS.find(([end]) => path.endsWith(end))?.[1]
 }
 
-/** Returns the content of a request body; `undefined` for a form, and for what is no body of `fetch`. */
+/** Returns the content of a request body; `undefined` for a form, and for anything that `fetch` does not take as a body. */
 export async function contentOf(body: unknown): Promise<string | Uint8Array | undefined> {
   if (typeof body === 'string' || body instanceof Uint8Array) return body
   const isRead = [ArrayBuffer, Blob, ReadableStream].some((one) => body instanceof one) || ArrayBuffer.isView(body)

@@ -70,7 +70,7 @@ const boom = () => {
   throw new RangeError('boom')
 }
 
-/** What is no conversation, and what the error says. */
+/** Invalid conversations, and what the error says. */
 const BAD = {
   'an empty text': ['', /empty/],
   'no JSON': ['hello', /not JSON/],
@@ -126,7 +126,7 @@ const BAD = {
 }
 
 for (const [name, [given, message, cause]] of Object.entries(BAD)) {
-  test(`what is no conversation is a ConversationError: ${name}`, async () => {
+  test(`an invalid conversation is a ConversationError: ${name}`, async () => {
     for (const [reader, read] of Object.entries(READERS)) {
       const options = { host, ...NEEDS[reader] }
       const expected = (error) => {

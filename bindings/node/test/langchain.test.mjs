@@ -436,7 +436,7 @@ function scripted({ BaseChatModel, AIMessage, AIMessageChunk, ChatGenerationChun
   }
 }
 
-/** Fails if an output has no call, a call no output, or a message is no message of LangChain's. */
+/** Fails if an output has no call, a call no output, or a message is not one of LangChain's. */
 function sound(messages) {
   const open = new Set()
   for (const message of messages) {

@@ -70,7 +70,7 @@ test('a config is checked against the schema, and used', async () => {
   }
 })
 
-test('a file that is no strategy is a StrategyError, at once or when it is used', async () => {
+test('a file that is not a strategy is a StrategyError, at once or when it is used', async () => {
   const cases = [
     ['/nowhere.wasm', /cannot read the strategy/],
     [files, /is not a file/],

@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
+    #[cfg(test)]
     pub(crate) const fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -27,8 +28,8 @@ impl ContentHash {
     }
 
     /// Reads 64 hex digits; `None` if the text is something else.
-    #[cfg(feature = "sandbox")]
-    pub(crate) fn from_hex(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn from_hex(text: &str) -> Option<Self> {
         let mut hash = [0; 32];
         if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return None;

@@ -34,7 +34,7 @@ pub trait Engine: fmt::Debug + Send + Sync {
     fn name(&self) -> &str;
 
     /// The SHA-256 of the component's file, by which faults are counted.
-    fn content_hash(&self) -> [u8; 32];
+    fn content_hash(&self) -> ContentHash;
 
     /// Calls an operation of the component, and returns what it returned.
     fn ask(&self, call: EngineCall) -> Answering<'_>;
@@ -105,7 +105,7 @@ pub(crate) struct Engaged {
 
 impl Engaged {
     pub(crate) fn new(engine: Arc<dyn Engine>) -> Self {
-        let hash = ContentHash::new(engine.content_hash());
+        let hash = engine.content_hash();
         Self { hash, engine }
     }
 
@@ -136,11 +136,7 @@ impl Engaged {
     async fn introspection(&self, config: Option<&str>) -> Result<Introspection, CallFailure> {
         let terms = (self.engine.name(), config.unwrap_or_default());
         let said: wire::Introspection = self.ask(Operation::Introspect, terms, None).await?;
-        if let Some(failure) = said.failure {
-            let (kind, message) = failure.into();
-            return Err(CallFailure::Declared(kind, message));
-        }
-        Ok(said.into())
+        said.try_into()
     }
 }
 
@@ -154,11 +150,7 @@ impl Runner for Engaged {
         let start = Instant::now();
         let own = (terms.name, terms.config);
         let answer = self.ask::<wire::Report>(Operation::Compact, own, Some(situation));
-        let result = answer.await.and_then(|report| {
-            let report = report.try_into();
-            report.map_err(|(kind, message)| CallFailure::Declared(kind, message))
-        });
-        Call::of(start, result)
+        Call::of(start, answer.await.and_then(Report::try_from))
     }
 
     async fn should_compact(&self, terms: Terms<'_>, situation: &Arc<Situation>) -> Call<Decision> {
@@ -208,8 +200,8 @@ mod tests {
             "ends"
         }
 
-        fn content_hash(&self) -> [u8; 32] {
-            [7; 32]
+        fn content_hash(&self) -> ContentHash {
+            ContentHash::new([7; 32])
         }
 
         fn ask(&self, call: EngineCall) -> Answering<'_> {

@@ -16,7 +16,7 @@ pub(crate) async fn within<T>(
     done.map_err(|_| Elapsed)
 }
 
-/// In WebAssembly there is no timer that wakes anybody: the program around the module polls again once the time is over.
+/// In WebAssembly no timer wakes the task: the program around the module polls again once the time is over.
 #[cfg(target_family = "wasm")]
 pub(crate) async fn within<T>(
     limit: Duration,

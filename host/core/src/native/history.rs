@@ -9,9 +9,6 @@ use serde_json::{Value, json};
 use super::convert;
 use crate::situation::Situation;
 
-/// Maximum bytes of messages in one `read`, unless a single unit is larger, as in the sandbox.
-const SLICE_BYTES: usize = 1 << 20;
-
 pub(crate) fn units(situation: &Situation) -> Value {
     let Figures {
         kinds,
@@ -38,20 +35,8 @@ pub(crate) fn units(situation: &Situation) -> Value {
 }
 
 pub(crate) fn read(situation: &Situation, first: u32, count: u32) -> Value {
-    let mut bytes = 0usize;
-    let units = situation.units().iter().enumerate();
-    let read = units
-        .skip(first as usize)
-        .take(count as usize)
-        .take_while(|(_, unit)| {
-            let fits = bytes == 0 || bytes.saturating_add(unit.bytes) <= SLICE_BYTES;
-            bytes = bytes.saturating_add(unit.bytes);
-            fits
-        })
-        .map(|(index, _)| {
-            Value::from_iter(convert::messages(situation, index).into_iter().map(message))
-        });
-    Value::from_iter(read)
+    let units = convert::read(situation, first, count).into_iter();
+    Value::from_iter(units.map(|messages| Value::from_iter(messages.into_iter().map(message))))
 }
 
 pub(crate) fn tools(situation: &Situation) -> Value {

@@ -9,16 +9,15 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use tokio::sync::Mutex;
 
-use super::vocabulary::{Vocabulary, codes};
+use super::vocabulary::Vocabulary;
 use super::wire::{self, May};
 use super::{
     CONTRACT, INTROSPECTION_AGE, INTROSPECTION_BYTES, INTROSPECTION_TIME, Operation, Remote,
     RemoteError, TIME,
 };
-use crate::bounded::bounded;
 use crate::content_hash::ContentHash;
 use crate::error::HostError;
-use crate::fault::{DeclaredFailure, Fault, Quantity, RemoteProblem};
+use crate::fault::{Fault, Quantity, RemoteProblem};
 use crate::limits::Limits;
 use crate::plan::{is_excerptable, is_removable, is_rewritable};
 use crate::report::{Decision, Introspection, Report};
@@ -73,11 +72,7 @@ impl Connected {
                 INTROSPECTION_TIME.min(limits.time),
             )
             .await?;
-        if let Some(failure) = said.failure {
-            let (kind, message) = failure.into();
-            return Err(CallFailure::Declared(kind, message));
-        }
-        Ok(said.into())
+        said.try_into()
     }
 
     /// Returns the cached introspection, renewed if it is old; `None` if the last attempt failed.
@@ -193,11 +188,7 @@ impl Runner for Connected {
     async fn compact(&self, terms: Terms<'_>, situation: &Arc<Situation>) -> Call<Report> {
         let start = Instant::now();
         let answer = self.work::<wire::Report>(Operation::Compact, situation, terms);
-        let result = answer.await.and_then(|report| {
-            let report = report.try_into();
-            report.map_err(|(kind, message)| CallFailure::Declared(kind, message))
-        });
-        Call::of(start, result)
+        Call::of(start, answer.await.and_then(Report::try_from))
     }
 
     async fn should_compact(&self, terms: Terms<'_>, situation: &Arc<Situation>) -> Call<Decision> {
@@ -331,39 +322,4 @@ fn editable(situation: &Situation, unit: usize) -> Vec<wire::Editable> {
             })
         })
         .collect()
-}
-
-impl From<wire::Failure> for (DeclaredFailure, String) {
-    fn from(failure: wire::Failure) -> Self {
-        let kind = match failure.kind {
-            wire::FailureKind::BadConfig => DeclaredFailure::BadConfig,
-            wire::FailureKind::Model => DeclaredFailure::Model,
-            wire::FailureKind::Other => DeclaredFailure::Other,
-        };
-        (kind, failure.message)
-    }
-}
-
-impl From<wire::Introspection> for Introspection {
-    /// Converts to texts that are safe to show: one line each, without control characters. Keeps only valid
-    /// codes and metric names.
-    fn from(said: wire::Introspection) -> Self {
-        let line = |text: String, bytes| bounded(&text, bytes).replace('\n', " ");
-        Self {
-            name: line(said.name, 64),
-            version: line(said.version, 64),
-            description: line(said.description, 500),
-            config_schema: said.config_schema,
-            reason_codes: codes(said.reason_codes),
-            metric_names: codes(said.metric_names),
-            timeout_ms: said
-                .timeout_ms
-                .and_then(|ms| ms.get().parse::<u64>().ok())
-                .filter(|ms| *ms > 0)
-                .map(|ms| u32::try_from(ms).unwrap_or(u32::MAX)),
-            memory_mib: None,
-            fuel: None,
-            metadata: Vec::new(),
-        }
-    }
 }

@@ -1,8 +1,11 @@
 //! Converts between the host's types and the JSON types of `wire`.
 
+use super::vocabulary::codes;
 use super::wire;
+use crate::bounded::bounded;
 use crate::fault::DeclaredFailure;
-use crate::report::{Answer, Decision, Report};
+use crate::report::{Answer, Decision, Introspection, Report};
+use crate::runner::CallFailure;
 use crate::situation::Situation;
 
 impl wire::Situation {
@@ -51,7 +54,7 @@ impl From<Decision> for wire::Decision {
 }
 
 impl TryFrom<wire::Report> for Report {
-    type Error = (DeclaredFailure, String);
+    type Error = CallFailure;
 
     fn try_from(report: wire::Report) -> Result<Self, Self::Error> {
         let answer = match report.outcome {
@@ -62,6 +65,46 @@ impl TryFrom<wire::Report> for Report {
         Ok(Self {
             answer,
             metrics: report.metrics,
+        })
+    }
+}
+
+impl From<wire::Failure> for CallFailure {
+    fn from(failure: wire::Failure) -> Self {
+        let kind = match failure.kind {
+            wire::FailureKind::BadConfig => DeclaredFailure::BadConfig,
+            wire::FailureKind::Model => DeclaredFailure::Model,
+            wire::FailureKind::Other => DeclaredFailure::Other,
+        };
+        Self::Declared(kind, failure.message)
+    }
+}
+
+impl TryFrom<wire::Introspection> for Introspection {
+    type Error = CallFailure;
+
+    /// Converts to texts that are safe to show: one line each, without control characters. Keeps only valid
+    /// codes and metric names.
+    fn try_from(said: wire::Introspection) -> Result<Self, Self::Error> {
+        if let Some(failure) = said.failure {
+            return Err(failure.into());
+        }
+        let line = |text: String, bytes| bounded(&text, bytes).replace('\n', " ");
+        Ok(Self {
+            name: line(said.name, 64),
+            version: line(said.version, 64),
+            description: line(said.description, 500),
+            config_schema: said.config_schema,
+            reason_codes: codes(said.reason_codes),
+            metric_names: codes(said.metric_names),
+            timeout_ms: said
+                .timeout_ms
+                .and_then(|ms| ms.get().parse::<u64>().ok())
+                .filter(|ms| *ms > 0)
+                .map(|ms| u32::try_from(ms).unwrap_or(u32::MAX)),
+            memory_mib: None,
+            fuel: None,
+            metadata: Vec::new(),
         })
     }
 }

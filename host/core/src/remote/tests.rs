@@ -481,7 +481,7 @@ async fn declared_timeout_of_a_remote_is_capped_by_the_host() {
     let nested = format!("{}{}", "[".repeat(200), "]".repeat(200));
     let said = format!(r#"{{"name":"tram","timeout-ms":{nested}}}"#);
     let said: super::wire::Introspection = serde_json::from_str(&said).expect("it is JSON");
-    let said = crate::report::Introspection::from(said);
+    let said = crate::report::Introspection::try_from(said).expect("no failure");
     assert_eq!((said.name.as_str(), said.timeout_ms), ("tram", None));
     for silent in [
         Reply::Hangs,

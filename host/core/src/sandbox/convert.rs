@@ -74,6 +74,25 @@ pub(super) fn units(situation: &Situation) -> history::Figures {
     figures
 }
 
+/// Maximum bytes of messages in one `read`, unless a single unit is larger.
+const SLICE_BYTES: usize = 1 << 20;
+
+/// Returns the messages of up to `count` units from `first`, unit by unit, as far as they fit into one answer.
+pub(super) fn read(situation: &Situation, first: u32, count: u32) -> Vec<Vec<history::Message>> {
+    let mut bytes = 0usize;
+    let units = situation.units().iter().enumerate();
+    units
+        .skip(first as usize)
+        .take(count as usize)
+        .take_while(|(_, unit)| {
+            let fits = bytes == 0 || bytes.saturating_add(unit.bytes) <= SLICE_BYTES;
+            bytes = bytes.saturating_add(unit.bytes);
+            fits
+        })
+        .map(|(index, _)| messages(situation, index))
+        .collect()
+}
+
 /// Returns the messages of a unit.
 pub(super) fn messages(situation: &Situation, unit: usize) -> Vec<history::Message> {
     let conversation = &situation.conversation;

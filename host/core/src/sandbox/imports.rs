@@ -7,9 +7,6 @@ use super::convert;
 use super::store::Context;
 use crate::report::LogLevel;
 
-/// Maximum bytes of messages in one `read`, unless a single unit is larger.
-const SLICE_BYTES: usize = 1 << 20;
-
 impl history::Host for Context {
     fn units(&mut self) -> wasmtime::Result<history::Figures> {
         self.host_call()?;
@@ -21,23 +18,9 @@ impl history::Host for Context {
 
     fn read(&mut self, first: u32, count: u32) -> wasmtime::Result<Vec<Vec<history::Message>>> {
         self.host_call()?;
-        let Some(situation) = self.situation.as_deref() else {
-            return Ok(Vec::new());
-        };
-        let mut bytes = 0usize;
-        Ok(situation
-            .units()
-            .iter()
-            .enumerate()
-            .skip(first as usize)
-            .take(count as usize)
-            .take_while(|(_, unit)| {
-                let fits = bytes == 0 || bytes.saturating_add(unit.bytes) <= SLICE_BYTES;
-                bytes = bytes.saturating_add(unit.bytes);
-                fits
-            })
-            .map(|(index, _)| convert::messages(situation, index))
-            .collect())
+        let situation = self.situation.as_deref();
+        let read = situation.map(|situation| convert::read(situation, first, count));
+        Ok(read.unwrap_or_default())
     }
 
     fn reference(&mut self, unit: u32) -> wasmtime::Result<Option<String>> {

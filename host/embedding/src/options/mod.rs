@@ -24,7 +24,7 @@ impl Options {
     /// Reads an object; an empty text is one without options.
     ///
     /// # Errors
-    /// It is no JSON object.
+    /// It is not a JSON object.
     pub fn read(json: &str) -> Result<Self, Error> {
         if json.is_empty() {
             return Ok(Self(Map::new()));

@@ -73,7 +73,7 @@ impl Compactor {
     /// Appends messages, each as JSON.
     ///
     /// # Errors
-    /// One of them is no message; those before it were appended.
+    /// One of them is not a message; those before it are appended.
     pub fn append(&self, messages: &[String]) -> Result<(), Error> {
         let messages = messages.iter().map(String::as_str);
         Ok(self.lock().append_all(messages)?)

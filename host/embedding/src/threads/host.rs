@@ -74,7 +74,7 @@ impl Host {
     /// unless it should be detected. `used`: tokens that the provider reported for it.
     ///
     /// # Errors
-    /// It is no conversation, or the format is unknown.
+    /// It is not a conversation, or the format is unknown.
     pub fn read(
         &self,
         document: Vec<u8>,
