@@ -62,12 +62,12 @@ use commands::{
     ShouldCompactCommand, StrategiesCommand, TrustCommand, UndoCommand, ValidateCommand, WRAP_TASK,
     WrapCommand,
 };
+#[cfg(feature = "eval")]
+use commands::{BenchCommand, EvalCommand, TestCommand, TuneCommand};
 #[cfg(feature = "http")]
 use commands::{
     DoctorCommand, McpCommand, ProxyCommand, RunCommand, ServeCommand, SessionsCommand, UiCommand,
 };
-#[cfg(feature = "eval")]
-use commands::{EvalCommand, TuneCommand};
 use exit::{Exit, Failure};
 
 /// Compacts the conversation of an AI agent so that it fits the model's context window.
@@ -96,6 +96,10 @@ enum Command {
     Cache(CacheCommand),
     Validate(ValidateCommand),
     Report(ReportCommand),
+    #[cfg(feature = "eval")]
+    Test(TestCommand),
+    #[cfg(feature = "eval")]
+    Bench(BenchCommand),
     #[cfg(feature = "eval")]
     Eval(EvalCommand),
     #[cfg(feature = "eval")]
@@ -214,6 +218,10 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Cache(command) => command.exec(),
             Command::Validate(command) => command.exec(),
             Command::Report(command) => command.exec(),
+            #[cfg(feature = "eval")]
+            Command::Test(command) => command.exec().await,
+            #[cfg(feature = "eval")]
+            Command::Bench(command) => command.exec().await,
             #[cfg(feature = "eval")]
             Command::Eval(command) => command.exec().await,
             #[cfg(feature = "eval")]

@@ -56,6 +56,49 @@ impl Progress {
     }
 }
 
+/// Tells a person at a terminal how far work of several kinds has come, each of so many steps.
+#[cfg(feature = "eval")]
+#[derive(Debug)]
+pub(crate) struct Steps {
+    bar: ProgressBar,
+    kind: std::sync::Mutex<&'static str>,
+}
+
+#[cfg(feature = "eval")]
+impl Steps {
+    pub(crate) fn new(messages: Messages) -> Self {
+        let bar = match is_shown(messages) {
+            true => ProgressBar::new(0),
+            false => ProgressBar::hidden(),
+        };
+        let style = ProgressStyle::with_template("{msg:<8} {wide_bar} {pos}/{len}, {elapsed}");
+        Self {
+            bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())),
+            kind: std::sync::Mutex::new(""),
+        }
+    }
+
+    /// A step of this kind begins, of so many.
+    pub(crate) fn next(&self, kind: &'static str, of: usize) {
+        let mut last = self
+            .kind
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if *last != kind {
+            *last = kind;
+            self.bar.set_message(kind);
+            self.bar.set_length(of as u64);
+            self.bar.set_position(0);
+        }
+        self.bar.inc(1);
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn done(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 /// Tells a person at a terminal what a piece of work waits for, and for how long by now.
 pub(crate) async fn waiting<T>(messages: Messages, what: &str, work: impl Future<Output = T>) -> T {
     if !is_shown(messages) {

@@ -43,6 +43,8 @@ mod support;
 mod targets;
 #[cfg(unix)]
 mod terminal;
+#[cfg(feature = "eval")]
+mod test;
 #[cfg(all(unix, feature = "http"))]
 mod ui;
 mod undo;

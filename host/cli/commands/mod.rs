@@ -1,6 +1,8 @@
 //! The subcommands, one in each file.
 
 mod archive;
+#[cfg(feature = "eval")]
+mod bench;
 mod cache;
 mod compact;
 #[cfg(feature = "http")]
@@ -24,6 +26,8 @@ mod serve;
 mod sessions;
 mod should_compact;
 mod strategies;
+#[cfg(feature = "eval")]
+mod test;
 mod trust;
 #[cfg(feature = "eval")]
 mod tune;
@@ -34,6 +38,8 @@ mod validate;
 mod wrap;
 
 pub(crate) use archive::ArchiveCommand;
+#[cfg(feature = "eval")]
+pub(crate) use bench::BenchCommand;
 pub(crate) use cache::CacheCommand;
 pub(crate) use compact::CompactCommand;
 #[cfg(feature = "http")]
@@ -55,6 +61,8 @@ pub(crate) use serve::ServeCommand;
 pub(crate) use sessions::SessionsCommand;
 pub(crate) use should_compact::ShouldCompactCommand;
 pub(crate) use strategies::StrategiesCommand;
+#[cfg(feature = "eval")]
+pub(crate) use test::TestCommand;
 pub(crate) use trust::TrustCommand;
 #[cfg(feature = "eval")]
 pub(crate) use tune::TuneCommand;

@@ -17,6 +17,7 @@ mod gemini;
 mod broken;
 mod spelling;
 mod episodes;
+pub mod session;
 mod statements;
 
 pub use broken::broken_at;

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use baler_conversation::message::{Message, Part};
 use baler_conversation::provider::Binding;
-use baler_conversation::{Conversation, Deadline, Unit, UnitKind};
+use baler_conversation::{Conversation, Deadline, Role, Unit, UnitKind};
 
 pub(crate) use must_stay::MustStay;
 
@@ -24,7 +24,7 @@ use crate::thinking::holds_more_than_thinking;
 use crate::users_words::{self, Words};
 use baler_archive::reference;
 use must_stay::around_units;
-use notes::count_notes;
+use notes::{count_notes, note_bytes};
 use sharing::Sharing;
 use size::Size;
 
@@ -188,14 +188,31 @@ impl Situation {
         self.limits.admits(Size::of(&self.conversation))
     }
 
-    /// Returns the tokens of a unit as the host will write it, with its long texts shortened.
+    /// Returns the tokens that a strategy has to count for a unit: as the host will write it, with its long texts
+    /// shortened, and with the host's note that it may need.
     pub(crate) fn tokens_of(&self, unit: usize) -> u32 {
         self.tokens_at(self.stay.shortening.cap(), unit)
+            .saturating_add(self.note_before(unit))
     }
 
-    /// Returns the tokens of the shortest legal form of a unit.
+    /// Returns the same for the shortest legal form of a unit.
     pub(crate) fn shortest_tokens_of(&self, unit: usize) -> u32 {
         self.tokens_at(LEAST_TOKENS, unit)
+            .saturating_add(self.note_before(unit))
+    }
+
+    /// Returns the tokens of the host's note before a unit, if its format does not let the user's messages follow one
+    /// another. The overhead has those between protected units ([`Situation::overhead_for_strategies`]). It is counted
+    /// whether the unit before stays or not: strategies cannot know, and over the budget their plan would be a fault.
+    fn note_before(&self, unit: usize) -> u32 {
+        let conversation = &self.conversation;
+        let may_need_one = conversation.format().parts_users()
+            && !self.stay.is_protected(unit)
+            && conversation.first_role(unit) == Some(Role::User);
+        match may_need_one {
+            true => self.opening_note(),
+            false => 0,
+        }
     }
 
     /// Returns the bytes of a unit in the wire format, as the host will write it.
@@ -335,11 +352,12 @@ impl Situation {
         self.stay.protected()
     }
 
-    /// Returns the maximum bytes of all units of the result together.
+    /// Returns the maximum bytes of all units of the result together, without the host's notes between protected units, of
+    /// which strategies know nothing.
     pub(crate) fn max_bytes_of_units(&self) -> usize {
-        self.limits
-            .bytes
-            .saturating_sub(around_units(&self.conversation))
+        let protected: Vec<bool> = self.protected().collect();
+        let around = around_units(&self.conversation) + note_bytes(&self.conversation, &protected);
+        self.limits.bytes.saturating_sub(around)
     }
 
     /// Returns the tokens to reach: the budget, or the floor if the budget is below it.

@@ -2,7 +2,7 @@
 
 use baler_conversation::{Conversation, Unit, UnitKind};
 
-use super::notes::count_notes;
+use super::notes::{count_notes, note_bytes};
 use super::size::Size;
 use crate::request::{MIN_UNPROTECTED_TOKENS, Request};
 use crate::text_limits::{LEAST_TOKENS, Shortening};
@@ -69,6 +69,7 @@ impl MustStay {
         own.floor = Size {
             tokens: own.tokens_under(LEAST_TOKENS, conversation, &protected, None),
             bytes: around_units(conversation)
+                + note_bytes(conversation, &protected)
                 + own.sum_of_protected(conversation, |index, unit| {
                     unit.bytes - own.shortening.saved(index, LEAST_TOKENS).1
                 }),

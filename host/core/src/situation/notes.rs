@@ -1,6 +1,20 @@
 //! The host's notes between units: how many a result needs.
 
+use baler_conversation::marks::{self, By, Purpose, Site};
 use baler_conversation::{Conversation, Role};
+
+/// Returns the bytes of all notes that a result of the `kept` units needs: an upper bound, as their roles differ.
+pub(super) fn note_bytes(conversation: &Conversation, kept: &[bool]) -> usize {
+    let notes = count_notes(conversation, kept, None);
+    if notes == 0 {
+        return 0;
+    }
+    let key = conversation.key();
+    let note = marks::wrap(key, Purpose::Note, Site::User, By::Host, marks::LEFT_OUT);
+    let format = conversation.format();
+    let message = format.text_message(Role::Assistant, &note).len() + ",".len();
+    notes as usize * message
+}
 
 /// Returns how many of the host's notes a result of the `kept` units needs. A text of the user's role before the
 /// removed unit `text` makes a note there unnecessary, or needs one on either side.

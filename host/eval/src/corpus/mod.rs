@@ -49,6 +49,16 @@ pub struct Recording {
 }
 
 impl Recording {
+    /// Reads a request body, with what it asks beside its messages; `None` if it is none.
+    #[must_use]
+    pub fn of_body(set: &str, id: &str, body: &str) -> Option<Self> {
+        Some(Self {
+            set: set.to_owned(),
+            id: id.to_owned(),
+            ..json::body(body).pop()?
+        })
+    }
+
     /// Returns the conversation with this index in its file. The corpus gives it its names.
     pub(crate) fn new(place: usize, format: &'static str, document: impl Into<String>) -> Self {
         Self {

@@ -6,13 +6,12 @@
 
 mod names;
 mod noise;
-mod session;
 
 use serde_json::{Map, Value, json};
 
+use crate::session::{self, Event};
 use crate::{Choices, Kind};
 use names::Names;
-use session::Event;
 
 /// Scenarios of a session.
 const SCENARIOS: usize = 10;
@@ -30,6 +29,14 @@ pub struct Episodes {
 type Block = Vec<Event>;
 
 impl Episodes {
+    /// Returns the scenarios that everybody may read (`wording/episodes/development.json`).
+    ///
+    /// # Errors
+    /// The file is malformed, which a test excludes.
+    pub fn development() -> Result<Self, String> {
+        Self::read(include_str!("../../wording/episodes/development.json"))
+    }
+
     /// Reads a file of scenarios.
     ///
     /// # Errors

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::names::Names;
-use super::session::Event;
 use crate::Choices;
+use crate::session::Event;
 
 /// Returns the events of a step, or of several calls.
 pub(super) fn step(choices: &mut Choices<'_>) -> Vec<Event> {

@@ -1,4 +1,4 @@
-//! Writes the events of a session as the body of a request.
+//! Sessions by what happens in them, in any wire format.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,20 @@ use crate::Kind;
 
 /// What happens in a session.
 #[derive(Debug, Clone)]
-pub(super) enum Event {
+pub enum Event {
+    /// The user says something.
     User(String),
+    /// The model says something.
     Assistant(String),
+    /// The model calls a tool, and gets its output.
     Call {
+        /// Name of the tool.
         tool: String,
+        /// The arguments, an object.
         arguments: Value,
+        /// What the tool returns.
         output: String,
+        /// Whether the call failed.
         failed: bool,
     },
 }
@@ -31,8 +38,9 @@ impl Event {
 const SYSTEM: &str =
     "You are an agent with tools. Do what the user asks, carefully, and say what you did.";
 
-/// Returns the body. A model ends its turn with words before the user speaks again.
-pub(super) fn body(kind: Kind, events: &[Event]) -> Value {
+/// Returns the body of the request that continues a session. A model ends its turn with words before the user speaks again.
+#[must_use]
+pub fn body(kind: Kind, events: &[Event]) -> Value {
     let mut whole = Vec::new();
     for event in events {
         let follows_call = matches!(whole.last(), Some(Event::Call { .. }));
