@@ -16,6 +16,7 @@ use crate::strategy_name::StrategyName;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Document {
     pub(super) strategies: BTreeMap<Name, Entry>,
+    pub(super) publishers: BTreeMap<String, PublisherTable>,
     pub(super) policy: PolicyTable,
 }
 
@@ -24,6 +25,10 @@ pub(super) struct Document {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Entry {
     pub(super) source: Source,
+    #[serde(default)]
+    pub(super) version: Option<String>,
+    #[serde(default)]
+    pub(super) publisher: Option<String>,
     #[serde(default)]
     pub(super) digest: Option<Digest>,
     #[serde(default)]
@@ -34,10 +39,58 @@ pub(super) struct Entry {
     pub(super) limits: Limits,
 }
 
+/// Where the strategy is.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Source {
+#[serde(
+    untagged,
+    expecting = "expected a file such as `{ path = \"keep-newest.wasm\" }`, or a place such as \"oci://registry.example/acme/keep-newest\""
+)]
+pub(super) enum Source {
+    File(FileSource),
+    Registry(String),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileSource {
     pub(super) path: PathBuf,
+}
+
+/// A table `[publishers.NAME]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PublisherTable {
+    pub(super) keys: Vec<KeySource>,
+}
+
+/// A public key, or the file that holds it.
+#[derive(Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a key as base64 text, or the file of one such as `{ file = \"acme.pem\" }`"
+)]
+pub(super) enum KeySource {
+    Text(String),
+    File(KeyFile),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KeyFile {
+    pub(super) file: PathBuf,
+}
+
+/// What happens with strategies of registries that no publisher has to have signed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unsigned {
+    /// They are refused.
+    #[default]
+    Refuse,
+    /// Those whose digest is in `baler.lock` are used.
+    Locked,
+    /// They are used.
+    Allow,
 }
 
 /// What a strategy may have beyond the contract's world without a model.
@@ -67,6 +120,7 @@ pub(super) struct PolicyTable {
     pub(super) unlisted: Permit,
     pub(super) digests: Digests,
     pub(super) wasi: Permit,
+    pub(super) unsigned: Unsigned,
     pub(super) plans: Policy,
 }
 

@@ -41,6 +41,16 @@ pub enum ProjectError {
         /// The name.
         name: String,
     },
+    /// What a list says of a strategy in a registry does not fit together.
+    #[error("`{}` lists `{name}`, and {problem}", path.display())]
+    Registry {
+        /// The file.
+        path: PathBuf,
+        /// Name of the strategy.
+        name: String,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
     /// The file is too large.
     #[error("`{}` has more than {limit} bytes, which no list of strategies needs", path.display())]
     TooLarge {
@@ -123,6 +133,14 @@ pub enum ListedError {
         /// Error of the system.
         #[source]
         source: io::Error,
+    },
+    /// The strategy is in a registry, and the program did not take it from where pulled strategies are stored.
+    #[error("`{name}` is in a registry (`{place}`), and not in a file: load what was pulled of it")]
+    InRegistry {
+        /// The name.
+        name: Box<str>,
+        /// The place.
+        place: Box<str>,
     },
     /// The component imports WASI, and the policy refuses that.
     #[error("`{name}` imports WASI, which the policy of `{}` refuses: build it without WASI, or change the policy", file.display())]

@@ -8,7 +8,16 @@
 //! config = { units = 40 }
 //! limits = { memory-mib = 64, timeout-ms = 2000, fuel = 4000000000 }
 //!
+//! [strategies.window]
+//! source = "oci://registry.example/acme/window"       # in a registry; pulled and locked by `baler lock`
+//! version = "^0.1"
+//! publisher = "acme"                                  # one of its keys must have signed
+//!
+//! [publishers.acme]
+//! keys = ["MFkwEwYHKoZIzj0CAQYI…", { file = "acme.pem" }]
+//!
 //! [policy]
+//! unsigned = "refuse"                                 # strategies of registries without a publisher
 //! unlisted = "refuse"                                 # only these strategies and those that ship with baler
 //! digests = "required"
 //! wasi = "refuse"
@@ -24,6 +33,7 @@ mod document;
 mod error;
 mod file;
 mod owner;
+mod registry;
 mod trust;
 mod trusted_lists;
 
@@ -33,8 +43,9 @@ use std::path::{Path, PathBuf};
 use baler_files::{Links, open_regular, read_within};
 
 use document::{Document, Entry};
-pub use document::{Grant, Permit};
+pub use document::{Grant, Permit, Unsigned};
 pub use error::{ListedError, ProjectError};
+pub use registry::{ListedKey, ListedSource, RegistrySource};
 pub use trust::{Setting, Trust};
 pub use trusted_lists::TrustedLists;
 
@@ -61,7 +72,7 @@ const MESSAGE_BYTES: usize = 400;
 /// let text = "[strategies.keep-newest]\nsource = { path = 'keep-newest.wasm' }";
 /// let project = Project::parse(text, "/srv/agent/baler.toml".as_ref())?;
 /// let listed = project.strategy("keep-newest").expect("it is listed");
-/// assert_eq!(listed.path(), std::path::Path::new("/srv/agent/keep-newest.wasm"));
+/// assert_eq!(listed.path(), Some(std::path::Path::new("/srv/agent/keep-newest.wasm")));
 /// assert!(!listed.may_ask_model());
 /// # Ok::<(), baler_host::project::ProjectError>(())
 /// ```
@@ -72,6 +83,7 @@ pub struct Project {
     trust: Trust,
     settings: Vec<Setting>,
     strategies: BTreeMap<String, Listed>,
+    publishers: BTreeMap<String, Vec<ListedKey>>,
     policy: ProjectPolicy,
 }
 
@@ -79,7 +91,7 @@ pub struct Project {
 #[derive(Debug, Clone)]
 pub struct Listed {
     name: String,
-    path: PathBuf,
+    source: ListedSource,
     digest: Option<ContentHash>,
     grants: Vec<Grant>,
     config: Option<String>,
@@ -107,6 +119,8 @@ pub struct ProjectPolicy {
     pub without_digest: Permit,
     /// Components that import WASI. Default: allowed.
     pub wasi: Permit,
+    /// Strategies of registries that no publisher has to have signed. Default: refused.
+    pub unsigned: Unsigned,
     /// What plans may do.
     pub plans: Policy,
 }
@@ -188,11 +202,14 @@ impl Project {
                 message: bounded(error.message(), MESSAGE_BYTES),
             }
         })?;
+        registry::check(&document, file)?;
         let (document, settings) = trust::reviewed(document, trust);
         let folder = file.parent().unwrap_or(Path::new(""));
         let strategies = document.strategies.into_iter();
         let strategies = strategies
             .map(|(name, entry)| (name.0.clone(), Listed::new(name.0, entry, folder, trust)));
+        let publishers = document.publishers.into_iter();
+        let publishers = publishers.map(|(name, own)| (name, registry::keys(own.keys, folder)));
         let policy = document.policy;
         Ok(Self {
             file: file.to_owned(),
@@ -200,10 +217,12 @@ impl Project {
             trust,
             settings,
             strategies: strategies.collect(),
+            publishers: publishers.collect(),
             policy: ProjectPolicy {
                 unlisted: policy.unlisted,
                 without_digest: policy.digests.permit(),
                 wasi: policy.wasi,
+                unsigned: policy.unsigned,
                 plans: policy.plans,
             },
         })
@@ -281,6 +300,12 @@ impl Project {
         self.strategies.values()
     }
 
+    /// Returns the keys of a publisher; `None` if it is not listed.
+    #[must_use]
+    pub fn publisher(&self, name: &str) -> Option<&[ListedKey]> {
+        self.publishers.get(name).map(Vec::as_slice)
+    }
+
     /// Returns what the file allows for all strategies.
     #[must_use]
     pub const fn policy(&self) -> &ProjectPolicy {
@@ -345,7 +370,7 @@ impl Listed {
         Self {
             name,
             trust,
-            path: folder.join(entry.source.path),
+            source: ListedSource::of(&entry, folder),
             digest: entry.digest.map(|digest| digest.0),
             grants: entry.grant,
             config: entry.config.map(|config| config.0),
@@ -359,10 +384,19 @@ impl Listed {
         &self.name
     }
 
-    /// Returns the path of the `.wasm` file.
+    /// Returns where the strategy is.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub const fn source(&self) -> &ListedSource {
+        &self.source
+    }
+
+    /// Returns the path of the `.wasm` file; `None` if the strategy is in a registry.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match &self.source {
+            ListedSource::File(path) => Some(path),
+            ListedSource::Registry(_) => None,
+        }
     }
 
     /// Returns the hash that the file must have; `None` if any will do.

@@ -35,7 +35,7 @@ fn parse_reads_what_the_documentation_shows() {
     let listed = project.strategy("keep-newest").expect("listed");
     assert_eq!(
         listed.path(),
-        Path::new("/srv/harbour/strategies/keep-newest.wasm")
+        Some(Path::new("/srv/harbour/strategies/keep-newest.wasm"))
     );
     assert_eq!(listed.digest().map(ContentHash::hex), Some(digest));
     assert!(listed.may_ask_model());
@@ -48,7 +48,7 @@ fn parse_reads_what_the_documentation_shows() {
     assert_eq!(limits.host_calls, Limits::default().host_calls);
 
     let plain = project.strategy("plain").expect("listed");
-    assert_eq!(plain.path(), Path::new("/opt/plain.wasm"));
+    assert_eq!(plain.path(), Some(Path::new("/opt/plain.wasm")));
     assert!(plain.grants().is_empty() && plain.config().is_none() && plain.digest().is_none());
     assert_eq!(plain.limits(Limits::default()), Limits::default());
     assert_eq!(
@@ -57,6 +57,7 @@ fn parse_reads_what_the_documentation_shows() {
             unlisted: Permit::Refuse,
             without_digest: Permit::Refuse,
             wasi: Permit::Refuse,
+            unsigned: Unsigned::Refuse,
             plans: Policy::default().with_rewrite_outputs(false),
         }
     );
@@ -443,7 +444,7 @@ fn read_starts_paths_from_where_the_file_is_and_not_from_a_link_to_it() {
     let own = own.canonicalize().expect("it is there");
     assert_eq!(
         project.strategy("a").expect("listed").path(),
-        own.join("a.wasm")
+        Some(own.join("a.wasm").as_path())
     );
 }
 
@@ -521,4 +522,67 @@ async fn load_listed_refuses_another_file_than_the_listed_one() {
         .await
         .expect_err("no file");
     assert!(error.to_string().contains("cannot read"), "{error}");
+}
+
+#[test]
+fn a_strategy_of_a_registry_is_listed_with_its_publisher() {
+    let project = parse(
+        r#"
+        [strategies.window]
+        source = "oci://registry.example/acme/window"
+        version = "^0.1"
+        publisher = "acme"
+        [strategies.folder]
+        source = "oci-layout:shelf"
+        [publishers.acme]
+        keys = ["MFkw", { file = "acme.pem" }]
+        [policy]
+        unsigned = "locked"
+        "#,
+    )
+    .expect("valid");
+    let window = project.strategy("window").expect("listed");
+    assert_eq!(window.path(), None);
+    let ListedSource::Registry(source) = window.source() else {
+        panic!("{:?}", window.source());
+    };
+    assert_eq!(source.place, "oci://registry.example/acme/window");
+    assert_eq!((source.version.as_str(), source.publisher.as_deref()), ("^0.1", Some("acme")));
+    let folder = project.strategy("folder").expect("listed");
+    let ListedSource::Registry(source) = folder.source() else {
+        panic!("{:?}", folder.source());
+    };
+    assert_eq!(source.place, "oci-layout:shelf");
+    assert_eq!((source.version.as_str(), source.publisher.as_deref()), ("*", None));
+    let keys = project.publisher("acme").expect("listed");
+    assert_eq!(keys[0], ListedKey::Text("MFkw".to_owned()));
+    assert_eq!(keys[1], ListedKey::File("/srv/harbour/acme.pem".into()));
+    assert_eq!(project.policy().unsigned, Unsigned::Locked);
+
+    let error = window.read(&project, 1_000).expect_err("no file");
+    assert!(matches!(error, ListedError::InRegistry { .. }), "{error}");
+}
+
+#[test]
+fn what_is_said_of_a_registry_has_to_fit_together() {
+    for (text, words) in [
+        (
+            "[strategies.a]\nsource = { path = 'a.wasm' }\nversion = '^1'",
+            "its source is a file, which has no `version`",
+        ),
+        (
+            "[strategies.a]\nsource = 'oci://registry.example/a'\npublisher = 'acme'",
+            "its publisher `acme` is not listed (no publisher is)",
+        ),
+        (
+            "[strategies.a]\nsource = 'oci://registry.example/a'\npublisher = 'acme'\n[publishers.ape]\nkeys = []",
+            "known are: ape",
+        ),
+        ("[strategies.a]\nsource = 7", "expected a file such as"),
+        ("[publishers.a]\nkeys = [7]", "expected a key as base64"),
+        ("[policy]\nunsigned = 'maybe'", "maybe"),
+    ] {
+        let error = parse(text).expect_err("wrong").to_string();
+        assert!(error.contains(words), "{text}: {error}");
+    }
 }

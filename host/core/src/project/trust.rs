@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use super::document::{Document, Entry, Limits, PolicyTable, Source};
+use super::document::{Document, Entry, Limits, PolicyTable, Unsigned};
 use super::{Grant, Permit};
 use crate::bounded::bounded;
 use crate::limits;
@@ -53,7 +53,11 @@ pub(super) fn reviewed(list: Document, trust: Trust) -> (Document, Vec<Setting>)
         strategy: None,
         settings: Vec::new(),
     };
-    let Document { strategies, policy } = list;
+    let Document {
+        strategies,
+        publishers,
+        policy,
+    } = list;
     let strategies = strategies.into_iter().map(|(name, entry)| {
         review.strategy = Some(name.0.as_str().into());
         (name, review.entry(entry))
@@ -61,7 +65,13 @@ pub(super) fn reviewed(list: Document, trust: Trust) -> (Document, Vec<Setting>)
     let strategies = strategies.collect();
     review.strategy = None;
     let policy = review.policy(policy);
-    (Document { strategies, policy }, review.settings)
+    // Keys only say whose signature will do, and nothing is fetched before the user asks for it.
+    let reviewed = Document {
+        strategies,
+        publishers,
+        policy,
+    };
+    (reviewed, review.settings)
 }
 
 struct Review {
@@ -75,18 +85,22 @@ impl Review {
     fn entry(&mut self, entry: Entry) -> Entry {
         let Entry {
             source,
+            version,
+            publisher,
             digest,
             grant,
             config,
             limits,
         } = entry;
-        // A file runs in the sandbox, and only where the user names it. A source of another kind needs a decision.
-        let Source { path } = source;
         if let Some(config) = &config {
             self.note("config", config.0.clone(), true);
         }
         Entry {
-            source: Source { path },
+            // A strategy runs in the sandbox, and only where the user names it. One in a registry was pulled before, by a
+            // command of the user's that named the list.
+            source,
+            version,
+            publisher,
             // It only forbids other files.
             digest,
             grant: self.decide("grant", grant, Vec::<Grant>::new(), false),
@@ -118,6 +132,7 @@ impl Review {
             unlisted,
             digests,
             wasi,
+            unsigned,
             plans,
         } = table;
         let default = PolicyTable::default();
@@ -135,6 +150,12 @@ impl Review {
                 digests.permit() == Permit::Refuse,
             ),
             wasi: self.decide("policy.wasi", wasi, default.wasi, wasi == Permit::Refuse),
+            unsigned: self.decide(
+                "policy.unsigned",
+                unsigned,
+                default.unsigned,
+                unsigned == Unsigned::Refuse,
+            ),
             plans: self.plans(plans),
         }
     }
