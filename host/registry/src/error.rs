@@ -13,7 +13,7 @@ use crate::shown::shown;
 #[non_exhaustive]
 pub enum RegistryError {
     /// It is not there.
-    #[error("{place} has no {what}: check the name, and whether it was pushed")]
+    #[error("{place} does not have {what}: check the name, and whether it was pushed")]
     Missing {
         /// The registry's repository or the folder.
         place: String,

@@ -43,7 +43,7 @@ impl Layout {
             }
         };
         let content = self.content(digest, self.limits.manifest)?;
-        let content = content.ok_or_else(|| self.missing(what.clone()))?;
+        let content = content.ok_or_else(|| self.missing(format!("the blob {digest}")))?;
         check_digest(what, digest, &content)?;
         Ok(Manifest::new(content))
     }

@@ -72,7 +72,7 @@ pub use limits::Limits;
 pub use lock::{Entry, LOCK_FILE, Lock, LockError};
 pub use oci::{Descriptor, Manifest};
 pub use reference::{At, Place, Reference, ReferenceError};
-pub use referrers::{pull_signatures, push_signature};
+pub use referrers::push_signature;
 pub use resolve::{Held, Pulled, ResolveError, Signed, check_signature, resolve, versions};
 /// Versions and requirements, as [`Requirement`] and [`Entry`] have them.
 pub use semver;

@@ -35,10 +35,7 @@ pub async fn push_signature(
 }
 
 /// Pulls the bundles that refer to `subject`. None of them has been verified: whoever may push can add some.
-///
-/// # Errors
-/// There are more than the limit, or one of them cannot be pulled.
-pub async fn pull_signatures(
+pub(crate) async fn pull_signatures(
     from: &Transport,
     subject: &Manifest,
 ) -> Result<Vec<Vec<u8>>, RegistryError> {

@@ -115,10 +115,11 @@ impl Transport {
     }
 
     /// Reads content of at most `limit` bytes.
-    ///
-    /// # Errors
-    /// There is none, or it has another size or hash.
-    pub async fn blob(&self, blob: &Descriptor, limit: usize) -> Result<Vec<u8>, RegistryError> {
+    pub(crate) async fn blob(
+        &self,
+        blob: &Descriptor,
+        limit: usize,
+    ) -> Result<Vec<u8>, RegistryError> {
         match &self.backend {
             Backend::Registry(registry) => registry.blob(blob, limit).await,
             Backend::Layout(layout) => layout.blob(blob, limit),
@@ -145,10 +146,7 @@ impl Transport {
     }
 
     /// Writes content.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub async fn push_blob(&self, content: &[u8]) -> Result<(), RegistryError> {
+    pub(crate) async fn push_blob(&self, content: &[u8]) -> Result<(), RegistryError> {
         match &self.backend {
             Backend::Registry(registry) => registry.push_blob(content).await,
             Backend::Layout(layout) => layout.push_blob(content),
@@ -156,10 +154,7 @@ impl Transport {
     }
 
     /// Writes a manifest, whose content was written before, and lets `tag` mean it.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub async fn push_manifest(
+    pub(crate) async fn push_manifest(
         &self,
         manifest: &Manifest,
         tag: Option<&str>,
