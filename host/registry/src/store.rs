@@ -128,6 +128,12 @@ mod tests {
         assert_eq!(digest, Digest::of(b"content"));
         let path = folder.join("blobs/sha256").join(digest.hex());
         assert_eq!(fs::read(&path).unwrap(), b"content");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
         assert_eq!(store.get(digest, 7).unwrap().unwrap(), b"content");
         assert!(store.get(Digest::of(b"other"), 7).unwrap().is_none());
         let error = store.get(digest, 6).unwrap_err();

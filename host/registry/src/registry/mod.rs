@@ -140,20 +140,16 @@ impl Registry {
         let url = self.url(&format!("blobs/{}", blob.digest), &what)?;
         let response = self.get(url, &what, |request| request).await?;
         let response = self.expect(response, StatusCode::OK, &what).await?;
-        let wrong_size = |found| RegistryError::Size {
-            what: what.clone(),
-            expected: blob.size,
-            found,
-        };
-        if let Some(announced) = response.content_length()
-            && announced != blob.size
-        {
-            return Err(wrong_size(announced.to_string()));
-        }
         // The size is within the limit.
         let size = usize::try_from(blob.size).unwrap_or(limit);
         let content = match self.read(response, &what, size).await {
-            Err(RegistryError::TooLarge { found, .. }) => return Err(wrong_size(found)),
+            Err(RegistryError::TooLarge { found, .. }) => {
+                return Err(RegistryError::Size {
+                    what,
+                    expected: blob.size,
+                    found,
+                });
+            }
             content => content?,
         };
         check(blob, &content)?;

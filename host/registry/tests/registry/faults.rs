@@ -3,12 +3,12 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use baler_registry::{
-    Digest, Limits, Options, Place, RegistryError, SigningKey, Transport, Unsigned, push_signature,
-    sign,
+    Credentials, Digest, Limits, Options, Place, RegistryError, SigningKey, Transport, Unsigned,
+    push_signature, sign,
 };
 use serde_json::json;
 
-use crate::server::{Fault, Server};
+use crate::server::{Demand, Fault, Server};
 use crate::support::{
     Project, WASM, artifact, limits, open, options, place, place_of, publish, published, said,
     wanted,
@@ -245,7 +245,13 @@ async fn a_redirect_is_followed_within_the_host_and_to_named_hosts() {
     let to = format!("http://{}{path}", content.host());
     let blob: &'static str = path.leak();
     server.fail(Fault::Redirect(blob, to));
-    let options = || options().with_content_hosts(vec![content.host()]);
+    // The password is for the registry alone.
+    server.set(|held| held.demand = Demand::Password);
+    let options = || {
+        let credentials = Credentials::new("me".into(), "hunter2".into());
+        let options = options().with_credentials(Some(credentials));
+        options.with_content_hosts(vec![content.host()])
+    };
     let from = Transport::open(&place_of(&server), options()).unwrap();
     let pulled = Project::new()
         .pull(&from, &wanted, Unsigned::Refuse)
@@ -359,12 +365,7 @@ async fn signatures_beyond_the_limits_are_refused() {
 fn plain_http_is_for_this_machine_alone() {
     let far = place("oci://registry.example/acme/keep-newest");
     let here = place("oci://localhost:5000/acme/keep-newest");
-    let credentials = || {
-        Some(baler_registry::Credentials::new(
-            "me".into(),
-            "hunter2".into(),
-        ))
-    };
+    let credentials = || Some(Credentials::new("me".into(), "hunter2".into()));
     let open = |place: &Place, options: Options| Transport::open(place, options).map(|_| ());
     open(&here, options().with_credentials(credentials())).unwrap();
     open(&far, options().with_credentials(credentials())).unwrap();

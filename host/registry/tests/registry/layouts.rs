@@ -34,6 +34,14 @@ async fn a_layout_folder_serves_as_a_registry() {
         .await
         .unwrap();
     assert_eq!(pulled.wasm, b"0.1.1");
+    // The signature of another version is none of this one.
+    artifact(b"0.1.5")
+        .push(&from, "0.1.5", false)
+        .await
+        .unwrap();
+    let pulled = Project::new().pull(&from, &wanted, Unsigned::Refuse).await;
+    let error = said(&pulled.unwrap_err());
+    assert!(error.contains("found none at oci-layout:"), "{error}");
     // Publishing again adds nothing.
     let index = || fs::read(folder.join("index.json")).unwrap();
     let entries = || serde_json::from_slice::<Value>(&index()).unwrap();

@@ -56,20 +56,21 @@ async fn the_tagged_list_keeps_each_signature_once() {
             .await
             .unwrap();
     }
-    let held = server.held.lock().unwrap();
-    let (media_type, list) = &held.manifests[&format!("sha256-{}", subject.hex())];
-    assert_eq!(media_type, "application/vnd.oci.image.index.v1+json");
-    let list: Value = serde_json::from_slice(list).unwrap();
-    let entries = list["manifests"].as_array().unwrap();
-    assert_eq!(entries.len(), 2);
-    for entry in entries {
-        assert_eq!(entry["artifactType"], BUNDLE);
-        assert!(
-            held.manifests
-                .contains_key(entry["digest"].as_str().unwrap())
-        );
+    {
+        let held = server.held.lock().unwrap();
+        let (media_type, list) = &held.manifests[&format!("sha256-{}", subject.hex())];
+        assert_eq!(media_type, "application/vnd.oci.image.index.v1+json");
+        let list: Value = serde_json::from_slice(list).unwrap();
+        let entries = list["manifests"].as_array().unwrap();
+        assert_eq!(entries.len(), 2);
+        for entry in entries {
+            assert_eq!(entry["artifactType"], BUNDLE);
+            assert!(
+                held.manifests
+                    .contains_key(entry["digest"].as_str().unwrap())
+            );
+        }
     }
-    drop(held);
     // The signature of somebody else does no harm.
     let signed = baler_registry::check_signature(&to, artifact.manifest(), &publisher(&key)).await;
     assert_eq!(signed.unwrap().key, key.public_key().id());

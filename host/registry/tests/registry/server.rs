@@ -166,6 +166,11 @@ async fn answer(
             .into_response();
     }
     let is_read = matches!(method, Method::GET | Method::HEAD);
+    // Some registries say that a token allows too little, and do not ask for another.
+    let is_pulling = authorization.as_deref() == Some(&*format!("Bearer {}", token(false)));
+    if held.demand == Demand::Token && is_pulling && !is_read {
+        return StatusCode::FORBIDDEN.into_response();
+    }
     let demand = match held.demand {
         Demand::Password if !has_password => Some("Basic realm=\"tests\"".to_owned()),
         Demand::Token => {
