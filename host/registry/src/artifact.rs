@@ -14,6 +14,9 @@ const LAYER: &str = "application/wasm";
 /// Readers require a time. With a real one, the same component would get another digest at each push.
 const CREATED: &str = "1970-01-01T00:00:00Z";
 
+/// The annotation that says the version of an artifact. What is signed then says it too.
+pub const VERSION_ANNOTATION: &str = "org.opencontainers.image.version";
+
 /// A strategy, made ready for a registry.
 #[derive(Debug, Clone)]
 pub struct Artifact {
@@ -33,7 +36,7 @@ pub struct Interfaces {
 
 impl Artifact {
     /// Makes an artifact of a component. `annotations` are those of the manifest, such as
-    /// `org.opencontainers.image.version`. The same component, interfaces and annotations give the same digest.
+    /// [`VERSION_ANNOTATION`]. The same component, interfaces and annotations give the same digest.
     ///
     /// # Errors
     /// The component is too large.
@@ -84,6 +87,9 @@ impl Artifact {
         tag: &str,
         replace: bool,
     ) -> Result<(), RegistryError> {
+        // The first push to a repository makes it. Before that, registries refuse whoever asks for it only to read, so
+        // this comes first: it gets a token that allows writing.
+        to.push_blob(&self.config).await?;
         let expected = self.manifest.digest();
         let held = to.find(&At::Tag(tag.to_owned())).await?;
         let found = held.map(|held| held.digest());
@@ -96,7 +102,6 @@ impl Artifact {
             });
         }
         to.push_blob(&self.wasm).await?;
-        to.push_blob(&self.config).await?;
         to.push_manifest(&self.manifest, Some(tag)).await
     }
 }
@@ -169,8 +174,7 @@ mod tests {
             imports: vec!["baler:compaction/history@0.1.0".into()],
             exports: vec!["baler:compaction/strategy@0.1.0".into()],
         };
-        let version = "org.opencontainers.image.version";
-        let annotations = BTreeMap::from([(version.into(), "0.1.0".into())]);
+        let annotations = BTreeMap::from([(VERSION_ANNOTATION.into(), "0.1.0".into())]);
         Artifact::new(wasm.into(), &interfaces, annotations, &Limits::default()).unwrap()
     }
 

@@ -94,6 +94,7 @@ impl Layout {
         tag: Option<&str>,
     ) -> Result<(), RegistryError> {
         let image = manifest.image()?;
+        // Two writers at the same time can lose an entry.
         let mut index = match self.index() {
             Err(RegistryError::Missing { .. }) => Index::default(),
             index => index?,

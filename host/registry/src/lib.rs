@@ -12,8 +12,8 @@
 //! use std::collections::BTreeMap;
 //!
 //! use baler_registry::{
-//!     Artifact, Held, Interfaces, Limits, Options, Publisher, Reference, SigningKey, Transport, Unsigned, Wanted,
-//!     push_signature, resolve, sign,
+//!     Artifact, Held, Interfaces, LOCK_FILE, Limits, Lock, Options, Publisher, Reference, SigningKey, Store, Transport,
+//!     Unsigned, Wanted, push_signature, resolve, sign,
 //! };
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,7 +37,18 @@
 //! };
 //! let pulled = resolve(&place, &wanted, Unsigned::Refuse, Held::ToBeLocked).await?;
 //! assert_eq!(pulled.wasm, wasm);
-//! assert_eq!(pulled.signed.map(|signed| signed.publisher).as_deref(), Some("acme"));
+//! assert_eq!(pulled.signed.as_ref().map(|signed| signed.publisher.as_str()), Some("acme"));
+//!
+//! // Keep what was found, and use it without the registry.
+//! # let own = tempfile::tempdir()?;
+//! # let own = own.path();
+//! let mut lock = Lock::default();
+//! lock.insert(pulled.entry(&wanted, "baler:compaction@0.1.0".into(), vec![]));
+//! lock.write(&own.join(LOCK_FILE))?;
+//! let store = Store::open(&own.join("store"))?;
+//! store.keep(&pulled)?;
+//! let stored = store.load(lock.entry("keep-newest")?, &wanted, Unsigned::Refuse, &Limits::default())?;
+//! assert_eq!(stored, Some(wasm));
 //! # Ok(()) }
 //! ```
 
@@ -63,7 +74,7 @@ mod store;
 mod error;
 mod shown;
 
-pub use artifact::{Artifact, Contents, Interfaces};
+pub use artifact::{Artifact, Contents, Interfaces, VERSION_ANNOTATION};
 pub use credentials::Credentials;
 pub use digest::{Digest, DigestError};
 pub use error::RegistryError;

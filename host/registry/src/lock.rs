@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::shown::shown;
 use crate::wanted::{Requirement, Unsigned, Wanted};
-use crate::{Digest, Place, Publisher};
+use crate::{Contents, Digest, Place, Publisher};
 
 /// Name of the file.
 pub const LOCK_FILE: &str = "baler.lock";
@@ -44,6 +44,22 @@ pub enum LockError {
     NotLocked {
         /// The strategy.
         name: String,
+    },
+    /// The locked manifest is not that of the locked component.
+    #[error(
+        "the lock file contradicts itself: expected the component {expected} of {expected_size} bytes in the manifest {manifest}, found {found} of {found_size} bytes; restore the file"
+    )]
+    Contradiction {
+        /// The manifest.
+        manifest: Digest,
+        /// The component that is locked.
+        expected: Digest,
+        /// Its length.
+        expected_size: u64,
+        /// The component of the manifest.
+        found: Digest,
+        /// Its length.
+        found_size: u64,
     },
     /// A strategy is locked as something else than what is wanted now.
     #[error(
@@ -135,6 +151,21 @@ impl Entry {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Checks that a manifest names the component that is locked.
+    pub(crate) fn check_contents(&self, contents: &Contents) -> Result<(), LockError> {
+        let layer = &contents.layer;
+        if (layer.digest, layer.size) == (self.digest, self.size) {
+            return Ok(());
+        }
+        Err(LockError::Contradiction {
+            manifest: self.manifest,
+            expected: self.digest,
+            expected_size: self.size,
+            found: layer.digest,
+            found_size: layer.size,
+        })
     }
 
     fn is_signed_by(&self, publisher: &Publisher) -> bool {

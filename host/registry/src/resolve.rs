@@ -2,10 +2,12 @@
 
 use semver::Version;
 
+use crate::artifact::VERSION_ANNOTATION;
 use crate::error::RegistryError;
 use crate::lock::{Entry, LockError};
 use crate::referrers::pull_signatures;
 use crate::signature::{SignatureError, verify};
+use crate::store::StoreError;
 use crate::wanted::{Publisher, Requirement, Unsigned, Wanted};
 use crate::{At, Contents, Digest, Manifest, Transport};
 
@@ -22,6 +24,9 @@ pub enum ResolveError {
     /// The lock file does not fit.
     #[error(transparent)]
     Lock(#[from] LockError),
+    /// The store cannot be read, or has changed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// No version fits.
     #[error("expected a version of {place} that is `{requirement}`, found {found}")]
     NoVersion {
@@ -32,37 +37,33 @@ pub enum ResolveError {
         /// The versions that are there.
         found: String,
     },
+    /// The tag is that of one version, and the artifact another, perhaps an older one with known faults.
+    #[error(
+        "expected version {expected} at the tag `{expected}` of {place}, found a manifest that says it is {found}; ask its publisher"
+    )]
+    OtherVersion {
+        /// Where it is.
+        place: String,
+        /// The version of the tag.
+        expected: Version,
+        /// The version of the manifest.
+        found: Version,
+    },
     /// The registry has another artifact than the locked one.
     #[error(
         "the tag `{tag}` at {place} has changed since it was locked: expected {expected}, found {found}; ask its publisher why, and only then `baler lock --upgrade {name}`"
     )]
     TagMoved {
         /// The strategy.
-        name: String,
+        name: Box<str>,
         /// Where it is.
-        place: String,
+        place: Box<str>,
         /// The tag.
-        tag: String,
+        tag: Box<str>,
         /// The digest that is locked.
         expected: Digest,
         /// The digest of what has the tag now.
         found: Digest,
-    },
-    /// The locked manifest is not that of the locked component.
-    #[error(
-        "the lock file contradicts itself: expected the component {expected} of {expected_size} bytes in the manifest {manifest}, found {found} of {found_size} bytes; restore the file"
-    )]
-    LockContradicts {
-        /// The manifest.
-        manifest: Digest,
-        /// The component that is locked.
-        expected: Digest,
-        /// Its length.
-        expected_size: u64,
-        /// The component of the manifest.
-        found: Digest,
-        /// Its length.
-        found_size: u64,
     },
     /// Nobody signed it.
     #[error(
@@ -177,17 +178,9 @@ pub async fn resolve(
         Held::ToBeLocked | Held::Unlocked => find(from, &wanted.requirement).await?,
     };
     let contents = Contents::read(&manifest, from.limits())?;
+    check_version(from, version.as_ref(), &contents)?;
     if let Held::Locked(entry) = held {
-        let layer = &contents.layer;
-        if (layer.digest, layer.size) != (entry.digest, entry.size) {
-            return Err(ResolveError::LockContradicts {
-                manifest: entry.manifest,
-                expected: entry.digest,
-                expected_size: entry.size,
-                found: layer.digest,
-                found_size: layer.size,
-            });
-        }
+        entry.check_contents(&contents)?;
     }
     let refused = |policy| ResolveError::Unsigned {
         name: wanted.name.clone(),
@@ -217,31 +210,40 @@ pub async fn check_signature(
     manifest: &Manifest,
     publisher: &Publisher,
 ) -> Result<Signed, ResolveError> {
+    let bundles = pull_signatures(from, manifest).await?;
+    let signed = check_bundles(bundles, manifest, publisher)?;
+    signed.ok_or_else(|| ResolveError::NotSigned {
+        publisher: publisher.name.clone(),
+        manifest: manifest.digest(),
+        place: from.place().to_string(),
+    })
+}
+
+/// Finds the bundle that a publisher signed; `None` if there are no bundles.
+pub(crate) fn check_bundles(
+    bundles: impl IntoIterator<Item = Vec<u8>>,
+    manifest: &Manifest,
+    publisher: &Publisher,
+) -> Result<Option<Signed>, ResolveError> {
     let mut wrong = None;
-    for bundle in pull_signatures(from, manifest).await? {
+    for bundle in bundles {
         match verify(&bundle, manifest.digest(), &publisher.keys) {
             Ok(key) => {
-                return Ok(Signed {
+                return Ok(Some(Signed {
                     publisher: publisher.name.clone(),
                     key: key.id(),
                     bundle,
-                });
+                }));
             }
             Err(error) => wrong = wrong.or(Some(error)),
         }
     }
-    let (name, manifest) = (publisher.name.clone(), manifest.digest());
-    Err(match wrong {
-        Some(source) => ResolveError::WronglySigned {
-            publisher: name,
-            manifest,
+    wrong.map_or(Ok(None), |source| {
+        Err(ResolveError::WronglySigned {
+            publisher: publisher.name.clone(),
+            manifest: manifest.digest(),
             source,
-        },
-        None => ResolveError::NotSigned {
-            publisher: name,
-            manifest,
-            place: from.place().to_string(),
-        },
+        })
     })
 }
 
@@ -255,6 +257,25 @@ pub async fn versions(from: &Transport) -> Result<Vec<Version>, RegistryError> {
     let mut versions: Vec<_> = versions.collect();
     versions.sort_by(|a, b| b.cmp(a));
     Ok(versions)
+}
+
+/// Checks that a manifest is of the version that its tag says, if it says a version: whoever moves tags could otherwise
+/// offer an old version, which its publisher did sign, as a new one.
+fn check_version(
+    from: &Transport,
+    expected: Option<&Version>,
+    contents: &Contents,
+) -> Result<(), ResolveError> {
+    let said = contents.annotations.get(VERSION_ANNOTATION);
+    let found = said.and_then(|said| Version::parse(said).ok());
+    match (expected, found) {
+        (Some(expected), Some(found)) if *expected != found => Err(ResolveError::OtherVersion {
+            place: from.place().to_string(),
+            expected: expected.clone(),
+            found,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Finds what is wanted.
@@ -295,9 +316,9 @@ async fn locked(from: &Transport, entry: &Entry) -> Result<Manifest, ResolveErro
                 return Ok(found);
             }
             return Err(ResolveError::TagMoved {
-                name: entry.name.clone(),
-                place: from.place().to_string(),
-                tag,
+                name: entry.name.as_str().into(),
+                place: from.place().to_string().into(),
+                tag: tag.into(),
                 expected: entry.manifest,
                 found: found.digest(),
             });

@@ -7,7 +7,10 @@ use baler_files::{
     FileError, Links, open_regular, private_folder, read_within, staged, sync_folder,
 };
 
-use crate::Digest;
+use crate::lock::Entry;
+use crate::resolve::{Pulled, ResolveError, check_bundles};
+use crate::wanted::{Unsigned, Wanted};
+use crate::{Contents, Digest, Limits, Manifest};
 
 /// Why content cannot be stored or read.
 #[derive(Debug, thiserror::Error)]
@@ -36,10 +39,12 @@ pub enum StoreError {
     },
 }
 
-/// A folder of content, which only its owner can change.
+/// A folder of content, which only its owner can change: components and manifests by their hash, and the signatures
+/// that verified the manifests.
 #[derive(Debug, Clone)]
 pub struct Store {
     blobs: PathBuf,
+    signatures: PathBuf,
 }
 
 impl Store {
@@ -49,10 +54,15 @@ impl Store {
     /// The folder cannot be made, or others can write to it.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         private_folder(folder)?;
-        let blobs = folder.join("blobs").join("sha256");
-        private_folder(&blobs)?;
-        staged::clear(&blobs, false);
-        Ok(Self { blobs })
+        let store = Self {
+            blobs: folder.join("blobs").join("sha256"),
+            signatures: folder.join("signatures"),
+        };
+        for folder in [&store.blobs, &store.signatures] {
+            private_folder(folder)?;
+            staged::clear(folder, false);
+        }
+        Ok(store)
     }
 
     /// Returns where content is, or would be.
@@ -67,19 +77,8 @@ impl Store {
     /// It cannot be written.
     pub fn put(&self, content: &[u8]) -> Result<Digest, StoreError> {
         let digest = Digest::of(content);
-        let path = self.path(digest);
-        let failed = |source| FileError::Io {
-            action: "write",
-            path: path.clone(),
-            source,
-        };
         // Also where there is such a file: it may have changed.
-        let mut file = staged::begin(&self.blobs).map_err(failed)?;
-        file.write_all(content).map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
-        file.persist(&path).map_err(|error| failed(error.error))?;
-        // Not every file system can sync a folder. The content of the file is synced in any case.
-        let _ = sync_folder(&self.blobs);
+        write(&self.path(digest), content)?;
         Ok(digest)
     }
 
@@ -89,19 +88,9 @@ impl Store {
     /// It cannot be read, or has changed.
     pub fn get(&self, digest: Digest, limit: usize) -> Result<Option<Vec<u8>>, StoreError> {
         let path = self.path(digest);
-        let failed = |source| FileError::Io {
-            action: "read",
-            path: path.clone(),
-            source,
+        let Some(content) = read(&path, limit)? else {
+            return Ok(None);
         };
-        let shown = path.display().to_string();
-        let file = open_regular(&path, Links::Refused, &shown).map_err(failed)?;
-        let Some(file) = file else { return Ok(None) };
-        let content = read_within(file, limit).map_err(failed)?;
-        let content = content.ok_or_else(|| StoreError::TooLarge {
-            path: path.clone(),
-            limit,
-        })?;
         match Digest::of(&content) {
             found if found == digest => Ok(Some(content)),
             found => Err(StoreError::Changed {
@@ -111,6 +100,85 @@ impl Store {
             }),
         }
     }
+
+    /// Stores what was pulled, so that [`load`](Self::load) finds it without a network.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn keep(&self, pulled: &Pulled) -> Result<(), StoreError> {
+        self.put(&pulled.wasm)?;
+        let manifest = self.put(pulled.manifest.bytes())?;
+        match &pulled.signed {
+            Some(signed) => write(&self.signature(manifest, signed.key), &signed.bundle),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the component of a locked strategy; `None` if it, or what proves whose it is, is not stored. All of it is
+    /// checked again: whoever changes a lock file cannot pass off the strategy of one publisher as that of another.
+    ///
+    /// # Errors
+    /// The lock file no longer fits what is wanted, or what is stored has changed or is signed otherwise.
+    pub fn load(
+        &self,
+        entry: &Entry,
+        wanted: &Wanted,
+        unsigned: Unsigned,
+        limits: &Limits,
+    ) -> Result<Option<Vec<u8>>, ResolveError> {
+        entry.check(wanted, unsigned)?;
+        let Some(manifest) = self.get(entry.manifest, limits.manifest)? else {
+            return Ok(None);
+        };
+        let manifest = Manifest::new(manifest);
+        entry.check_contents(&Contents::read(&manifest, limits)?)?;
+        if let (Some(publisher), Some(key)) = (&wanted.publisher, entry.key) {
+            let path = self.signature(entry.manifest, key);
+            let Some(bundle) = read(&path, limits.bundle)? else {
+                return Ok(None);
+            };
+            check_bundles([bundle], &manifest, publisher)?;
+        }
+        Ok(self.get(entry.digest, limits.component)?)
+    }
+
+    fn signature(&self, manifest: Digest, key: Digest) -> PathBuf {
+        let (manifest, key) = (manifest.hex(), key.hex());
+        self.signatures.join(format!("{manifest}-{key}.json"))
+    }
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    let failed = |source| FileError::Io {
+        action: "write",
+        path: path.to_owned(),
+        source,
+    };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = staged::begin(folder).map_err(failed)?;
+    file.write_all(content).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    // Not every file system can sync a folder. The content of the file is synced in any case.
+    let _ = sync_folder(folder);
+    Ok(())
+}
+
+fn read(path: &Path, limit: usize) -> Result<Option<Vec<u8>>, StoreError> {
+    let failed = |source| FileError::Io {
+        action: "read",
+        path: path.to_owned(),
+        source,
+    };
+    let shown = path.display().to_string();
+    let file = open_regular(path, Links::Refused, &shown).map_err(failed)?;
+    let Some(file) = file else { return Ok(None) };
+    let content = read_within(file, limit).map_err(failed)?;
+    let content = content.ok_or_else(|| StoreError::TooLarge {
+        path: path.to_owned(),
+        limit,
+    })?;
+    Ok(Some(content))
 }
 
 #[cfg(test)]

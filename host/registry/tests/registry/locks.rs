@@ -1,9 +1,12 @@
+use std::collections::BTreeMap;
+
 use baler_registry::{
-    Digest, Held, LOCK_FILE, Requirement, ResolveError, SigningKey, Unsigned, resolve,
+    Artifact, Digest, Entry, Held, Interfaces, LOCK_FILE, Requirement, ResolveError, SigningKey,
+    Unsigned, VERSION_ANNOTATION, push_signature, resolve, sign,
 };
 
 use crate::support::{
-    Project, WASM, artifact, open, place_of, publish, published, publisher, said, wanted,
+    Project, WASM, artifact, limits, open, place_of, publish, published, publisher, said, wanted,
 };
 
 #[tokio::test]
@@ -23,7 +26,7 @@ async fn a_changed_tag_is_an_error_that_names_both_until_it_is_locked_anew() {
         assert!(said(&error).contains(&digest), "{error}");
     }
     assert!(
-        matches!(&error, ResolveError::TagMoved { tag, .. } if tag == "0.1.0"),
+        matches!(&error, ResolveError::TagMoved { tag, .. } if &**tag == "0.1.0"),
         "{error}"
     );
     assert_eq!(project.lock(), before);
@@ -240,4 +243,103 @@ async fn the_newest_version_that_fits_is_chosen() {
         (pulled.version, pulled.wasm.as_slice()),
         (None, &b"0.1.9"[..])
     );
+}
+
+#[tokio::test]
+async fn a_changed_lock_passes_nobody_off_as_another_publisher() {
+    let (server, key) = published().await;
+    let evil = SigningKey::generate().unwrap();
+    publish(&open(&server), b"evil", "0.2.0", &evil).await;
+    let project = Project::new();
+    // The user runs both, each with its publisher.
+    let acme = wanted(place_of(&server), &key);
+    let mut other = wanted(place_of(&server), &evil);
+    other.name = "other".into();
+    other.requirement = "^0.2".parse().unwrap();
+    for wanted in [&acme, &other] {
+        project
+            .pull(&open(&server), wanted, Unsigned::Refuse)
+            .await
+            .unwrap();
+    }
+    let (store, lock) = (project.store(), project.lock().unwrap());
+    let load = |entry: &Entry| store.load(entry, &acme, Unsigned::Refuse, &limits());
+    let good = lock.entry("keep-newest").unwrap();
+    assert_eq!(load(good).unwrap().unwrap(), WASM);
+    let evils = lock.entry("other").unwrap();
+    // The other component under the manifest of this one, or with its manifest but the key of this one.
+    let digest = Entry {
+        digest: evils.digest,
+        size: evils.size,
+        ..good.clone()
+    };
+    let error = said(&load(&digest).unwrap_err());
+    assert!(error.contains("contradicts itself"), "{error}");
+    let manifest = Entry {
+        manifest: evils.manifest,
+        ..digest
+    };
+    assert_eq!(load(&manifest).unwrap(), None);
+    // Even if a signature of it lies where one by that key would be.
+    let signatures = project.folder().join("store/signatures");
+    let name = |manifest: Digest, key: Digest| {
+        signatures.join(format!("{}-{}.json", manifest.hex(), key.hex()))
+    };
+    let (from, to) = (
+        name(evils.manifest, evils.key.unwrap()),
+        name(evils.manifest, good.key.unwrap()),
+    );
+    std::fs::copy(from, to).unwrap();
+    let error = said(&load(&manifest).unwrap_err());
+    for key in [&key, &evil] {
+        assert!(
+            error.contains(&key.public_key().id().to_string()),
+            "{error}"
+        );
+    }
+    // What is gone is pulled again.
+    std::fs::remove_dir_all(signatures).unwrap();
+    assert_eq!(
+        project
+            .store()
+            .load(good, &acme, Unsigned::Refuse, &limits())
+            .unwrap(),
+        None
+    );
+}
+
+#[tokio::test]
+async fn an_old_version_under_a_new_tag_is_refused() {
+    let (server, key) = published().await;
+    let to = open(&server);
+    let annotations = BTreeMap::from([(VERSION_ANNOTATION.to_owned(), "0.1.2".to_owned())]);
+    let old = Artifact::new(
+        WASM.to_owned(),
+        &Interfaces::default(),
+        annotations,
+        &limits(),
+    )
+    .unwrap();
+    let bundle = sign(&key, &[old.manifest().digest()]).unwrap();
+    push_signature(&to, old.manifest(), &bundle).await.unwrap();
+    let (project, wanted) = (Project::new(), wanted(place_of(&server), &key));
+    old.push(&to, "0.1.9", false).await.unwrap();
+    let error = project
+        .pull(&open(&server), &wanted, Unsigned::Refuse)
+        .await
+        .unwrap_err();
+    assert!(
+        said(&error).contains("0.1.9") && said(&error).contains("0.1.2"),
+        "{error}"
+    );
+    assert!(project.is_untouched());
+    old.push(&to, "0.1.2", false).await.unwrap();
+    server.set(|held| {
+        held.manifests.remove("0.1.9");
+    });
+    let pulled = project
+        .pull(&open(&server), &wanted, Unsigned::Refuse)
+        .await
+        .unwrap();
+    assert_eq!(pulled.version, Some("0.1.2".parse().unwrap()));
 }

@@ -120,8 +120,7 @@ impl Project {
         let held = lock.entry(&wanted.name).ok().cloned();
         let held = held.as_ref().map_or(Held::ToBeLocked, Held::Locked);
         let pulled = resolve(from, wanted, unsigned, held).await?;
-        let stored = self.store().put(&pulled.wasm).expect("is stored");
-        assert_eq!(stored, pulled.contents.digest());
+        self.store().keep(&pulled).expect("is stored");
         lock.insert(pulled.entry(wanted, "baler:compaction@0.1.0".into(), Vec::new()));
         lock.write(&self.folder().join(LOCK_FILE))
             .expect("is written");
