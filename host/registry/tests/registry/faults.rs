@@ -377,3 +377,41 @@ fn plain_http_is_for_this_machine_alone() {
     assert!(matches!(error, RegistryError::PlainHttp { .. }));
     assert!(said(&error).contains("registry.example"), "{error}");
 }
+
+#[tokio::test]
+async fn lists_in_pages_have_an_end() {
+    let (server, key) = published().await;
+    server.set(|held| held.page = 1);
+    let wanted = wanted(place_of(&server), &key);
+    let pull = async |limits: Limits| {
+        let from = Transport::open(&place_of(&server), options().with_limits(limits));
+        let pulled = Project::new()
+            .pull(&from.unwrap(), &wanted, Unsigned::Refuse)
+            .await;
+        pulled.map_err(|error| said(&error))
+    };
+    for number in 1..limits().pages {
+        let tag = format!("0.1.0-{number}{}", "a".repeat(100));
+        artifact(WASM)
+            .push(&open(&server), &tag, false)
+            .await
+            .unwrap();
+    }
+    pull(limits()).await.unwrap();
+    // All pages together have the limit of one answer.
+    let small = Limits {
+        manifest: 2_000,
+        ..limits()
+    };
+    let error = pull(small).await.unwrap_err();
+    assert!(error.contains("bytes of the list of tags"), "{error}");
+    artifact(WASM)
+        .push(&open(&server), "0.1.1", false)
+        .await
+        .unwrap();
+    let error = pull(limits()).await.unwrap_err();
+    assert!(
+        error.contains("at most 16 pages of the list of tags"),
+        "{error}"
+    );
+}

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use baler_registry::{
-    Artifact, Digest, Entry, Held, Interfaces, LOCK_FILE, Requirement, ResolveError, SigningKey,
-    Unsigned, VERSION_ANNOTATION, push_signature, resolve, sign,
+    Artifact, Digest, Entry, Held, Interfaces, LOCK_FILE, LockError, Requirement, ResolveError,
+    SigningKey, Unsigned, VERSION_ANNOTATION, push_signature, resolve, sign,
 };
 
 use crate::support::{
@@ -267,6 +267,16 @@ async fn a_changed_lock_passes_nobody_off_as_another_publisher() {
     let good = lock.entry("keep-newest").unwrap();
     assert_eq!(load(good).unwrap().unwrap(), WASM);
     let evils = lock.entry("other").unwrap();
+    // A publisher who changed keys.
+    let mut rotated = acme.clone();
+    rotated.publisher = Some(publisher(&evil));
+    let error = store
+        .load(good, &rotated, Unsigned::Refuse, &limits())
+        .unwrap_err();
+    assert!(
+        matches!(error, ResolveError::Lock(LockError::Outdated { .. })),
+        "{error}"
+    );
     // The other component under the manifest of this one, or with its manifest but the key of this one.
     let digest = Entry {
         digest: evils.digest,

@@ -1,7 +1,7 @@
 use baler_registry::{
     At, BUNDLE, Digest, RegistryError, SigningKey, Unsigned, push_signature, sign,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::server::Server;
 use crate::support::{
@@ -72,7 +72,15 @@ async fn the_tagged_list_keeps_each_signature_once() {
             );
         }
     }
-    // The signature of somebody else does no harm.
+    // Neither the signature of somebody else nor another artifact that refers to it does harm.
+    server.set(|held| {
+        held.lists_referrers = true;
+        let other =
+            json!({"artifactType": "application/spdx+json", "subject": {"digest": subject}});
+        let other = other.to_string().into_bytes();
+        held.manifests
+            .insert(Digest::of(&other).to_string(), (String::new(), other));
+    });
     let signed = baler_registry::check_signature(&to, artifact.manifest(), &publisher(&key)).await;
     assert_eq!(signed.unwrap().key, key.public_key().id());
 }
