@@ -42,6 +42,8 @@ mod threads;
 mod token;
 #[cfg(feature = "http")]
 mod ui;
+#[cfg(feature = "registry")]
+mod registry;
 mod unit_listing;
 mod receipt;
 mod report;
@@ -57,6 +59,10 @@ use std::process::ExitCode;
 use clap::builder::Styles;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+#[cfg(feature = "registry")]
+use commands::{
+    AddCommand, LockCommand, PullCommand, PushCommand, SignCommand, UpdateCommand, VerifyCommand,
+};
 use commands::{
     ArchiveCommand, CacheCommand, CompactCommand, ExpandCommand, IntrospectCommand, ReportCommand,
     ShouldCompactCommand, StrategiesCommand, TrustCommand, UndoCommand, ValidateCommand, WRAP_TASK,
@@ -93,6 +99,20 @@ enum Command {
     Strategies(StrategiesCommand),
     Trust(TrustCommand),
     Wrap(WrapCommand),
+    #[cfg(feature = "registry")]
+    Add(AddCommand),
+    #[cfg(feature = "registry")]
+    Lock(LockCommand),
+    #[cfg(feature = "registry")]
+    Update(UpdateCommand),
+    #[cfg(feature = "registry")]
+    Pull(PullCommand),
+    #[cfg(feature = "registry")]
+    Push(PushCommand),
+    #[cfg(feature = "registry")]
+    Sign(SignCommand),
+    #[cfg(feature = "registry")]
+    Verify(VerifyCommand),
     Cache(CacheCommand),
     Validate(ValidateCommand),
     Report(ReportCommand),
@@ -215,6 +235,20 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Strategies(command) => command.exec().await,
             Command::Trust(command) => command.exec(),
             Command::Wrap(command) => command.exec().await,
+            #[cfg(feature = "registry")]
+            Command::Add(command) => command.exec().await,
+            #[cfg(feature = "registry")]
+            Command::Lock(command) => command.exec().await,
+            #[cfg(feature = "registry")]
+            Command::Update(command) => command.exec().await,
+            #[cfg(feature = "registry")]
+            Command::Pull(command) => command.exec().await,
+            #[cfg(feature = "registry")]
+            Command::Push(command) => command.exec().await,
+            #[cfg(feature = "registry")]
+            Command::Sign(command) => command.exec().await,
+            #[cfg(feature = "registry")]
+            Command::Verify(command) => command.exec().await,
             Command::Cache(command) => command.exec(),
             Command::Validate(command) => command.exec(),
             Command::Report(command) => command.exec(),

@@ -129,7 +129,7 @@ pub(crate) fn check_not_listed(
     let Some(project) = project else {
         return Ok(());
     };
-    let listed = project.strategies().map(Listed::path);
+    let listed = project.strategies().filter_map(Listed::path);
     let mut all = listed.chain([project.file()]);
     match all.find(|file| files::mixes(target, file)) {
         None => Ok(()),

@@ -7,7 +7,7 @@ use std::path::{self, Path};
 use anyhow::{Context as _, anyhow};
 use baler_host::{
     Host, Limits, Strategy,
-    project::{Listed, Permit, Project, Trust},
+    project::{Listed, ListedSource, Permit, Project, Trust},
     strategy::{EngineLimits, LoadError},
 };
 use baler_strategies::Bundled;
@@ -141,14 +141,15 @@ fn find_with(named: &str, tokens: &Tokens, project: Option<&Project>) -> Result<
         let by_path = || {
             let is_only_way = is_file && project.policy().unlisted == Permit::Refuse;
             let mut listed = project.strategies().filter(|_| is_only_way);
-            listed.find(|listed| files::is_same(listed.path(), Path::new(named)))
+            listed.find(|listed| {
+                let mut path = listed.path().into_iter();
+                path.any(|path| files::is_same(path, Path::new(named)))
+            })
         };
         let listed = project.strategy(named).or_else(by_path)?;
         Some((project, listed))
     }) {
-        let wasm = listed.read(project, EngineLimits::default().component_bytes);
-        let wasm = wasm
-            .map_err(|error| Failure::wrong_use(anyhow!("{}", baler_host::with_causes(&error))))?;
+        let wasm = component(project, listed)?;
         return Ok(Source::Component {
             shown: named.to_owned(),
             name: listed.name().to_owned(),
@@ -179,6 +180,21 @@ fn find_with(named: &str, tokens: &Tokens, project: Option<&Project>) -> Result<
         });
     }
     Err(unknown(named, project))
+}
+
+/// Reads the component of a listed strategy: its file, or what was pulled of it.
+fn component(project: &Project, listed: &Listed) -> Result<Vec<u8>, Failure> {
+    let cannot_use = |error: &dyn std::error::Error| {
+        Failure::wrong_use(anyhow!("{}", cleaned(&baler_host::with_causes(error))))
+    };
+    #[cfg(feature = "registry")]
+    if let ListedSource::Registry(source) = listed.source() {
+        let state = crate::settings::state_folder(None);
+        return baler_registry::project::load(project, listed, source, state.as_deref())
+            .map_err(|error| cannot_use(&error));
+    }
+    let wasm = listed.read(project, EngineLimits::default().component_bytes);
+    wasm.map_err(|error| cannot_use(&error))
 }
 
 impl Source {
@@ -305,16 +321,17 @@ impl Source {
 
 /// What `baler.toml` says of a strategy, for people. Its file was checked when it was read.
 pub(crate) fn listed_in_words(listed: &Listed) -> String {
-    let digest = match listed.digest() {
-        Some(_) => "its digest is right",
-        None => "without a digest, so any file may be in its place",
+    let digest = match (listed.path(), listed.digest()) {
+        (None, _) => "as it is locked",
+        (_, Some(_)) => "its digest is right",
+        (_, None) => "without a digest, so any file may be in its place",
     };
     let may = if listed.may_ask_model() {
         "granted: model"
     } else {
         "granted: nothing"
     };
-    let file = cleaned(&listed.path().to_string_lossy());
+    let file = place(listed);
     let trust = match listed.trust() {
         Trust::Trusted => "",
         Trust::Untrusted => "; the list is not trusted",
@@ -322,10 +339,20 @@ pub(crate) fn listed_in_words(listed: &Listed) -> String {
     format!("`{file}`, {digest}; {may}{trust}")
 }
 
+/// Where a listed strategy is: its file, or its place in a registry.
+fn place(listed: &Listed) -> String {
+    match listed.source() {
+        ListedSource::File(path) => cleaned(&path.to_string_lossy()),
+        ListedSource::Registry(source) => cleaned(&source.place),
+        _ => String::new(),
+    }
+}
+
 /// What `baler.toml` says of a strategy, as JSON.
 pub(crate) fn listed_as_json(listed: &Listed) -> Value {
     json!({
         "path": listed.path(),
+        "source": listed.path().is_none().then(|| place(listed)),
         "digest": listed.digest(),
         "grant": listed.grants(),
         "trusted": listed.trust() == Trust::Trusted,
@@ -446,7 +473,7 @@ fn name_of(file: &Path, wasm: &[u8], project: Option<&Project>) -> String {
     }
 }
 
-fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
     let shown = cleaned(&file.to_string_lossy());
     let metadata = fs::metadata(file).with_context(|| unreadable(&shown))?;
     if metadata.is_dir() {

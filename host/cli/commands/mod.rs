@@ -1,5 +1,7 @@
 //! The subcommands, one in each file.
 
+#[cfg(feature = "registry")]
+mod add;
 mod archive;
 #[cfg(feature = "eval")]
 mod bench;
@@ -11,12 +13,16 @@ mod doctor;
 mod eval;
 mod expand;
 mod introspect;
+#[cfg(feature = "registry")]
+mod lock;
 #[cfg(feature = "http")]
 mod mcp;
 #[cfg(feature = "http")]
 mod mcp_install;
 #[cfg(feature = "http")]
 mod proxy;
+#[cfg(feature = "registry")]
+mod push;
 mod report;
 #[cfg(feature = "http")]
 mod run;
@@ -25,6 +31,8 @@ mod serve;
 #[cfg(feature = "http")]
 mod sessions;
 mod should_compact;
+#[cfg(feature = "registry")]
+mod sign;
 mod strategies;
 #[cfg(feature = "eval")]
 mod test;
@@ -35,8 +43,12 @@ mod tune;
 mod ui;
 mod undo;
 mod validate;
+#[cfg(feature = "registry")]
+mod verify;
 mod wrap;
 
+#[cfg(feature = "registry")]
+pub(crate) use add::AddCommand;
 pub(crate) use archive::ArchiveCommand;
 #[cfg(feature = "eval")]
 pub(crate) use bench::BenchCommand;
@@ -48,10 +60,14 @@ pub(crate) use doctor::DoctorCommand;
 pub(crate) use eval::EvalCommand;
 pub(crate) use expand::ExpandCommand;
 pub(crate) use introspect::IntrospectCommand;
+#[cfg(feature = "registry")]
+pub(crate) use lock::{LockCommand, PullCommand, UpdateCommand};
 #[cfg(feature = "http")]
 pub(crate) use mcp::McpCommand;
 #[cfg(feature = "http")]
 pub(crate) use proxy::ProxyCommand;
+#[cfg(feature = "registry")]
+pub(crate) use push::PushCommand;
 pub(crate) use report::ReportCommand;
 #[cfg(feature = "http")]
 pub(crate) use run::RunCommand;
@@ -60,6 +76,8 @@ pub(crate) use serve::ServeCommand;
 #[cfg(feature = "http")]
 pub(crate) use sessions::SessionsCommand;
 pub(crate) use should_compact::ShouldCompactCommand;
+#[cfg(feature = "registry")]
+pub(crate) use sign::SignCommand;
 pub(crate) use strategies::StrategiesCommand;
 #[cfg(feature = "eval")]
 pub(crate) use test::TestCommand;
@@ -70,4 +88,6 @@ pub(crate) use tune::TuneCommand;
 pub(crate) use ui::UiCommand;
 pub(crate) use undo::UndoCommand;
 pub(crate) use validate::ValidateCommand;
+#[cfg(feature = "registry")]
+pub(crate) use verify::VerifyCommand;
 pub(crate) use wrap::{TASK as WRAP_TASK, WrapCommand};

@@ -55,7 +55,9 @@ impl TrustCommand {
         lists.add(&list).map_err(anyhow::Error::from)?;
         output::words(&project::about(&list))?;
         for listed in list.strategies() {
-            let path = listed.path();
+            let Some(path) = listed.path() else {
+                continue;
+            };
             if !path.is_file() {
                 Messages { quiet: false }.warn(&format!(
                     "`{}` cannot run yet: the file `{}` does not exist; put the component there, or correct `source`",

@@ -73,6 +73,8 @@ mod lock;
 mod store;
 mod error;
 mod shown;
+#[cfg(feature = "project")]
+pub mod project;
 
 pub use artifact::{Artifact, Contents, Interfaces, VERSION_ANNOTATION};
 pub use credentials::Credentials;

@@ -63,7 +63,7 @@ pub enum LockError {
     },
     /// A strategy is locked as something else than what is wanted now.
     #[error(
-        "the lock file no longer fits the {what} of `{name}`: expected {expected}, found {found}; `baler lock --upgrade {name}` locks it anew"
+        "the lock file no longer fits the {what} of `{name}`: expected {expected}, found {found}; `baler update {name}` locks it anew"
     )]
     Outdated {
         /// The strategy.
@@ -444,7 +444,7 @@ mod tests {
                 .check(wanted, Unsigned::Refuse)
                 .unwrap_err()
                 .to_string();
-            for part in [expected, found, "`baler lock --upgrade a`"] {
+            for part in [expected, found, "`baler update a`"] {
                 assert!(error.contains(part), "{part}: {error}");
             }
         }

@@ -51,7 +51,7 @@ pub enum ResolveError {
     },
     /// The registry has another artifact than the locked one.
     #[error(
-        "the tag `{tag}` at {place} has changed since it was locked: expected {expected}, found {found}; ask its publisher why, and only then `baler lock --upgrade {name}`"
+        "the tag `{tag}` at {place} has changed since it was locked: expected {expected}, found {found}; ask its publisher why, and only then `baler update {name}`"
     )]
     TagMoved {
         /// The strategy.

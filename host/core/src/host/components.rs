@@ -9,7 +9,7 @@ use super::{Host, HostBuilder};
 use crate::compaction::Compaction;
 use crate::error::HostError;
 use crate::limits::{EngineLimits, Limits};
-use crate::project::{ListedError, Permit, Project};
+use crate::project::{Listed, ListedError, Permit, Project};
 use crate::sandbox::{Compiler, GuestRunner, LoadError, Sandbox};
 use crate::strategy::{Permission, Strategy};
 use crate::strategy_name::StrategyName;
@@ -120,7 +120,22 @@ impl Host {
             file: project.file().into(),
         })?;
         let wasm = listed.read(project, self.components.limits.component_bytes)?;
-        let strategy = self.load(name, &wasm).await;
+        self.load_pulled(project, listed, &wasm).await
+    }
+
+    /// Loads a strategy of `baler.toml` as [`Host::load_listed`] does, of a component that the caller read: it is in a
+    /// registry, and was pulled.
+    ///
+    /// # Errors
+    /// The component cannot be used, or its config does not fit.
+    pub async fn load_pulled(
+        &self,
+        project: &Project,
+        listed: &Listed,
+        wasm: &[u8],
+    ) -> Result<Strategy, ListedError> {
+        let name = listed.name();
+        let strategy = self.load(name, wasm).await;
         let strategy = strategy.map_err(|source| ListedError::Load {
             name: name.into(),
             source: Box::new(source),

@@ -76,6 +76,9 @@ pub(super) fn check(document: &Document, file: &Path) -> Result<(), ProjectError
         if is_file && (entry.version.is_some() || entry.publisher.is_some()) {
             return wrong("its source is a file, which has no `version` and no `publisher`: pin it by `digest`".to_owned());
         }
+        if !is_file && entry.digest.is_some() {
+            return wrong("its source is a registry, which has no `digest`: pin it by `version = \"sha256:…\"`, the digest of its manifest, or by `baler.lock`".to_owned());
+        }
         if let Some(publisher) = &entry.publisher
             && !document.publishers.contains_key(publisher)
         {

@@ -547,13 +547,19 @@ fn a_strategy_of_a_registry_is_listed_with_its_publisher() {
         panic!("{:?}", window.source());
     };
     assert_eq!(source.place, "oci://registry.example/acme/window");
-    assert_eq!((source.version.as_str(), source.publisher.as_deref()), ("^0.1", Some("acme")));
+    assert_eq!(
+        (source.version.as_str(), source.publisher.as_deref()),
+        ("^0.1", Some("acme"))
+    );
     let folder = project.strategy("folder").expect("listed");
     let ListedSource::Registry(source) = folder.source() else {
         panic!("{:?}", folder.source());
     };
     assert_eq!(source.place, "oci-layout:shelf");
-    assert_eq!((source.version.as_str(), source.publisher.as_deref()), ("*", None));
+    assert_eq!(
+        (source.version.as_str(), source.publisher.as_deref()),
+        ("*", None)
+    );
     let keys = project.publisher("acme").expect("listed");
     assert_eq!(keys[0], ListedKey::Text("MFkw".to_owned()));
     assert_eq!(keys[1], ListedKey::File("/srv/harbour/acme.pem".into()));
@@ -577,6 +583,13 @@ fn what_is_said_of_a_registry_has_to_fit_together() {
         (
             "[strategies.a]\nsource = 'oci://registry.example/a'\npublisher = 'acme'\n[publishers.ape]\nkeys = []",
             "known are: ape",
+        ),
+        (
+            &format!(
+                "[strategies.a]\nsource = 'oci://registry.example/a'\ndigest = 'sha256:{}'",
+                "ab".repeat(32)
+            ),
+            "its source is a registry, which has no `digest`",
         ),
         ("[strategies.a]\nsource = 7", "expected a file such as"),
         ("[publishers.a]\nkeys = [7]", "expected a key as base64"),

@@ -6,13 +6,16 @@ use super::LoadError;
 use super::bindings::CONTRACTS;
 use crate::limits::EngineLimits;
 
-/// Imports and contract of a component file.
+/// What the file of a component says, without compiling or running it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Inspection {
+#[non_exhaustive]
+pub struct Inspection {
     /// Names of the imported interfaces, in order.
-    pub(crate) imports: Vec<String>,
+    pub imports: Vec<String>,
+    /// Names of the exported interfaces, in order.
+    pub exports: Vec<String>,
     /// Exported contract, such as `baler:compaction@0.1.0`.
-    pub(crate) contract: String,
+    pub contract: String,
 }
 
 /// Name of the interface that every strategy exports, without its version.
@@ -75,5 +78,9 @@ pub(crate) fn inspect(bytes: &[u8], limits: &EngineLimits) -> Result<Inspection,
     if !CONTRACTS.contains(&contract.as_str()) {
         return Err(LoadError::OtherContract { contract });
     }
-    Ok(Inspection { imports, contract })
+    Ok(Inspection {
+        imports,
+        exports,
+        contract,
+    })
 }

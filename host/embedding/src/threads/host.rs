@@ -1,13 +1,15 @@
 //! The host as bindings hold it.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baler_host::Limits;
 use baler_host::archive::Archive;
 use baler_host::conversation::ReadOptions;
 use baler_host::model::ModelGrant;
-use baler_host::project::{Listed, Project};
+use baler_host::project::{Listed, ListedSource, Project};
+use baler_host::with_causes;
 use baler_host::request::Policy;
 use serde_json::{Value, json};
 
@@ -38,6 +40,7 @@ pub(crate) struct Live {
     pub(crate) model: Option<ModelGrant>,
     pub(crate) policy: Policy,
     project: Option<Project>,
+    state: Option<PathBuf>,
     /// Strategies that were named before.
     named: Mutex<HashMap<String, Found>>,
 }
@@ -197,6 +200,7 @@ impl Host {
                     .map(|policy| policy.plans.clone())
                     .unwrap_or_default(),
                 project: settings.project.clone(),
+                state: settings.state.clone(),
                 named: Mutex::default(),
             })
         })
@@ -261,7 +265,15 @@ impl Live {
         let Some((project, listed)) = listed else {
             return Err(self.unknown(name));
         };
-        let strategy = self.host.load_listed(project, name).await?;
+        let strategy = match listed.source() {
+            ListedSource::Registry(source) => {
+                let state = self.state.as_deref();
+                let wasm = baler_registry::project::load(project, listed, source, state);
+                let wasm = wasm.map_err(|error| Error::strategy(with_causes(&error)))?;
+                self.host.load_pulled(project, listed, &wasm).await?
+            }
+            _ => self.host.load_listed(project, name).await?,
+        };
         Ok(Found {
             limits: *strategy.limits(),
             strategy,

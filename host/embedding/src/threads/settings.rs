@@ -16,7 +16,7 @@ use crate::options::{Options, count, flag, text};
 /// What a host is made of.
 #[derive(Debug)]
 pub struct Settings {
-    state: Option<PathBuf>,
+    pub(super) state: Option<PathBuf>,
     archive: ArchiveChoice,
     tokenizer: Option<Tokenizer>,
     pub(crate) project: Option<Project>,

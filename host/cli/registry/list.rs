@@ -1,0 +1,160 @@
+//! The list of strategies, what is locked of it, and where it is stored.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use baler_host::project::{FILE_NAME, ListedSource, Project, Trust, TrustedLists};
+use baler_registry::{
+    Entry, Held, Lock, Pulled, Store, Transport, Unsigned, Wanted, project, resolve,
+};
+
+use super::component::Component;
+use super::{RegistryArguments, refused, state, working_folder};
+use crate::arguments::SandboxArguments;
+use crate::exit::Failure;
+use crate::output::Messages;
+use crate::whole_file::WholeFile;
+
+/// A list of strategies, for commands that pull and lock them.
+#[derive(Debug)]
+pub(crate) struct List {
+    pub(crate) project: Project,
+    pub(crate) lock: Lock,
+    pub(crate) store: Store,
+}
+
+impl List {
+    /// Opens the list that counts.
+    pub(crate) fn open(sandbox: &SandboxArguments, messages: Messages) -> Result<Self, Failure> {
+        let project = sandbox.project(messages)?.ok_or_else(|| {
+            Failure::wrong_use(anyhow!(
+                "there is no `{FILE_NAME}` in the working folder or above it; `baler add` makes one"
+            ))
+        })?;
+        Self::of(project, sandbox)
+    }
+
+    /// Opens the lock and the store of a list.
+    pub(crate) fn of(project: Project, sandbox: &SandboxArguments) -> Result<Self, Failure> {
+        let lock = Lock::read(&project::lock_file(&project)).map_err(Failure::wrong_use)?;
+        let store = project::store(&state(sandbox.state.as_deref())?);
+        Ok(Self {
+            project,
+            lock: lock.unwrap_or_default(),
+            store: store.map_err(anyhow::Error::from)?,
+        })
+    }
+
+    /// Returns what is wanted of the strategies that are in registries, by name.
+    pub(crate) fn wanted(&self) -> Result<Vec<Wanted>, Failure> {
+        let mut wanted = Vec::new();
+        for listed in self.project.strategies() {
+            if let ListedSource::Registry(source) = listed.source() {
+                let own = project::wanted(&self.project, listed.name(), source);
+                wanted.push(own.map_err(Failure::wrong_use)?);
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// Pulls a strategy, checks it, and stores it. The lock is not written yet.
+    pub(crate) async fn pull(
+        &self,
+        wanted: &Wanted,
+        held: Held<'_>,
+        registry: &RegistryArguments,
+        sandbox: &SandboxArguments,
+    ) -> Result<(Entry, Pulled), Failure> {
+        let from = self.transport(wanted, registry)?;
+        let pulled = resolve(&from, wanted, self.unsigned(), held).await;
+        let pulled = pulled.map_err(refused)?;
+        let component = Component::of(pulled.wasm.clone(), &wanted.name, sandbox).await?;
+        self.store.keep(&pulled).map_err(anyhow::Error::from)?;
+        let imports = component.interfaces.imports;
+        Ok((pulled.entry(wanted, component.contract, imports), pulled))
+    }
+
+    /// Returns whether a locked strategy is here, as it is locked.
+    pub(crate) fn is_stored(&self, entry: &Entry, wanted: &Wanted) -> Result<bool, Failure> {
+        let limits = baler_registry::Limits::default();
+        let stored = self.store.load(entry, wanted, self.unsigned(), &limits);
+        Ok(stored.map_err(refused)?.is_some())
+    }
+
+    /// Writes the lock.
+    pub(crate) fn write_lock(&self) -> Result<(), Failure> {
+        let written = self.lock.write(&project::lock_file(&self.project));
+        written.map_err(|error| anyhow::Error::from(error).into())
+    }
+
+    pub(crate) fn unsigned(&self) -> Unsigned {
+        project::unsigned(&self.project)
+    }
+
+    /// The folder of the list, from which paths start.
+    pub(crate) fn folder(&self) -> &Path {
+        self.project.file().parent().unwrap_or(Path::new("."))
+    }
+
+    fn transport(
+        &self,
+        wanted: &Wanted,
+        registry: &RegistryArguments,
+    ) -> Result<Transport, Failure> {
+        registry.open(&wanted.source, self.folder())
+    }
+}
+
+/// A list that is to be changed, and the text that it will have.
+#[derive(Debug)]
+pub(crate) struct Changed {
+    file: PathBuf,
+    text: String,
+    /// Whether it is trusted afterwards, as it was before.
+    is_trusted: bool,
+    /// The list as it will be.
+    pub(crate) project: Project,
+}
+
+/// Adds tables to the list that counts, or to a new one in the working folder. Nothing is written yet.
+pub(crate) fn change(
+    sandbox: &SandboxArguments,
+    tables: impl FnOnce(Option<&Project>) -> Result<String, Failure>,
+) -> Result<Changed, Failure> {
+    let before = sandbox.project(Messages { quiet: false })?;
+    let file = match &before {
+        Some(project) => project.file().to_owned(),
+        None => working_folder()?.join(FILE_NAME),
+    };
+    let mut text = match &before {
+        Some(_) => fs::read_to_string(&file)
+            .with_context(|| format!("cannot read `{}`", file.display()))?,
+        None => String::new(),
+    };
+    let added = tables(before.as_ref())?;
+    if !text.is_empty() {
+        text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
+    }
+    text.push_str(&added);
+    let project = Project::parse(&text, &file).map_err(Failure::wrong_use)?;
+    Ok(Changed {
+        is_trusted: before.is_none_or(|before| before.trust() == Trust::Trusted),
+        file,
+        text,
+        project,
+    })
+}
+
+impl Changed {
+    /// Writes the list.
+    pub(crate) fn write(self, sandbox: &SandboxArguments) -> Result<(), Failure> {
+        WholeFile::create(&self.file)?.finish(&self.text)?;
+        if self.is_trusted {
+            let list = Project::read(&self.file).map_err(Failure::wrong_use)?;
+            let lists = TrustedLists::in_state(&state(sandbox.state.as_deref())?);
+            lists.add(&list).map_err(anyhow::Error::from)?;
+        }
+        Ok(())
+    }
+}
