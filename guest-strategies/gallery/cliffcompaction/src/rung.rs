@@ -37,8 +37,12 @@ impl Rung {
         let mut draft = Draft::new(conversation, situation);
         draft.retain(|unit, _| unit < cut.start || unit >= cut.end);
         if self == Self::Truncated {
-            draft.summarize(cut.start, summary::joined(&[]));
-            let mut left = draft.free().tokens();
+            let mut empty = draft.clone();
+            empty.summarize(cut.start, summary::joined(&[]));
+            if !empty.fits() {
+                return Some(draft);
+            }
+            let mut left = empty.free_tokens();
             let newest = parts.iter().rev().take_while(|part| {
                 let cost =
                     u64::from(conversation.count(part) + conversation.count(summary::SEPARATOR));

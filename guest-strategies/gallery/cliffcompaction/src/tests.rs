@@ -93,6 +93,15 @@ fn the_ladder_is_climbed_while_the_result_exceeds_the_budget() {
 }
 
 #[test]
+fn a_summary_without_a_place_does_not_cost_the_newest_step() {
+    let recording = agent();
+    let whole = recording.situation(0);
+    let least = compacted(&recording, whole.floor + 280, "");
+    assert_eq!(least.kept(), [0, 1, 7]);
+    assert!(!least.render().contains("insert"), "{}", least.render());
+}
+
+#[test]
 fn an_earlier_summary_is_dropped_and_the_users_words_stay() {
     let recording = Recording::new()
         .user("Fix it.")

@@ -104,8 +104,15 @@ impl<'a> Draft<'a> {
         self.is_within(&self.free())
     }
 
-    /// Returns what the budget leaves free, without the host's notes.
-    pub fn free(&self) -> FreeBudget {
+    /// Returns the tokens that the budget leaves free, 0 if the result exceeds a limit.
+    pub fn free_tokens(&self) -> u64 {
+        let free = self.free();
+        let tokens = free.tokens().saturating_sub(u64::from(self.notes()));
+        if free.is_within_limits() { tokens } else { 0 }
+    }
+
+    /// Returns what the limits leave free, without the host's notes.
+    fn free(&self) -> FreeBudget {
         let mut free = FreeBudget::of(self.situation);
         let units = self.conversation.units().iter().enumerate();
         for (index, unit) in units.filter(|(index, _)| self.kept[*index]) {
@@ -167,7 +174,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Removes the oldest units until the result fits, earlier summaries last, and only units whose removal helps.
-    /// Returns how many.
+    /// At last, the own summary goes. Returns how many units are removed.
     fn fit(&mut self) -> u64 {
         let units = self.conversation.units();
         let is_summary = |index: &usize| units[*index].kind == UnitKind::Summary;
@@ -191,6 +198,10 @@ impl<'a> Draft<'a> {
             for replacement in self.replaced.remove(&index).into_iter().flatten() {
                 free.spend(replacement.tokens, replacement.bytes);
             }
+        }
+        // Where protected units need the whole budget, a summary has no place.
+        if !self.is_within(&free) {
+            self.summary = None;
         }
         removed
     }

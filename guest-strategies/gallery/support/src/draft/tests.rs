@@ -138,6 +138,13 @@ fn a_summary_that_is_longer_than_what_it_replaces_changes_nothing() {
 }
 
 #[test]
+fn a_summary_gives_way_to_protected_units() {
+    let tested = ruled(0, r#"{"from":5,"summary":"It looked around."}"#);
+    assert_eq!(tested.kept(), [0, 1]);
+    assert!(!tested.render().contains("insert"), "{}", tested.render());
+}
+
+#[test]
 fn a_note_that_the_host_has_to_write_is_counted() {
     let recording = (0..3).fold(Recording::new().user("old").tokens(50), |recording, _| {
         recording.step("an answer", []).tokens(100)
