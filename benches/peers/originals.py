@@ -88,7 +88,8 @@ def outcomes(messages: list[dict], result: dict) -> tuple[list, str | None, list
 
 def reason(message: dict, unit: dict, whole: bool, for_budget: bool, ours, theirs) -> str:
     """Returns why an outcome differs. `whole`: the original keeps all messages of the unit. `for_budget`: the component says
-    that the unit is removed for the budget."""
+    that the unit is removed for the budget.
+    """
     if for_budget:
         return "budget"
     if ours is True and unit["protected"]:
@@ -128,7 +129,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         baler = Baler(os.environ.get("BALER_PROGRAM", "baler"), arguments.components, Path(scratch))
         found = [(name, messages, baler.size(messages)) for name, messages in generated.conversations(arguments.generated)]
-        print(f"{len(found)} conversations with {sum(len(messages) for _, messages, _ in found):,} messages\n")
+        print(f"{len(found)} conversations with {sum(len(messages) for _, messages, _ in found):,} messages. `max-tokens` is a")
+        print("share of each, and shown for the first.\n")
         print("| strategy | config | changed by the original | the same | but for the contract | messages that differ |")
         print("|---|---|---|---|---|---|")
         for case in rules.cases(arguments.swe_agent):

@@ -66,8 +66,9 @@ def _langchain() -> list[Case]:
             if by_tokens:
                 counter = lambda some: sum(size.messages[int(message.id)] for message in some)
                 # baler's overhead has the instructions in it, and what the request costs besides its messages.
-                instructions = sum(n for n, message in zip(size.messages, messages) if message["role"] == "system")
-                most += instructions - size.overhead
+                instructions = zip(size.messages, messages, strict=True)
+                most += sum(n for n, message in instructions if message["role"] in ("system", "developer"))
+                most -= size.overhead
             include = config.get("strategy") != "first"
             options = {name: value for name, value in config.items() if value}
             kept = trim_messages(own, max_tokens=most, token_counter=counter, include_system=include, **options)
@@ -217,13 +218,16 @@ def _openhands() -> list[Case]:
     def case(strategy, config, original):
         return Case(strategy, lambda size: config, original)
 
-    return [
-        case("openhands-recent", {"keep-first": keep, "max-events": most}, condensed(lambda keep=keep, most=most: RecentEventsCondenser(keep, most)))
-        for keep, most in [(1, 10), (5, 21)]
-    ] + [
-        case("openhands-amortized", {"max-size": most, "keep-first": keep}, condensed(lambda keep=keep, most=most: AmortizedForgettingCondenser(most, keep)))
-        for keep, most in [(1, 20), (4, 31)]
-    ] + [case("openhands-mask", {"attention-window": window}, masked(window)) for window in (5, 20)]
+    def recent(keep, most):
+        config = {"keep-first": keep, "max-events": most}
+        return case("openhands-recent", config, condensed(lambda: RecentEventsCondenser(keep, most)))
+
+    def amortized(keep, most):
+        config = {"keep-first": keep, "max-size": most}
+        return case("openhands-amortized", config, condensed(lambda: AmortizedForgettingCondenser(most, keep)))
+
+    masks = [case("openhands-mask", {"attention-window": window}, masked(window)) for window in (5, 20)]
+    return [recent(1, 10), recent(5, 21), amortized(1, 20), amortized(4, 31), *masks]
 
 
 def _swe_agent(checkout: Path | None) -> list[Case]:

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use baler_strategy::{Content, Conversation, Traits};
+use baler_strategy::{Content, Conversation};
 
 /// The conversation as OpenHands' condensers see it: a list of events. An instruction, a message of the user and an
 /// answer without calls are one event each. A call and its observation are two, and parallel calls come one after
@@ -15,12 +15,10 @@ impl Events {
     pub fn of(conversation: &Conversation<'_>) -> Self {
         let mut next = 0;
         let mut units = Vec::new();
-        for (unit, own) in conversation.units().iter().enumerate() {
-            let calls = match own.traits.contains(Traits::CALLS) {
-                true => calls(conversation, unit),
-                false => 0,
-            };
-            let end = next + (2 * calls).max(1);
+        for (_, messages) in conversation.read(0..conversation.units().len()) {
+            let parts = messages.iter().flat_map(|message| &message.parts);
+            let calls = parts.filter(|part| matches!(part.content, Content::Call(_)));
+            let end = next + (2 * calls.count()).max(1);
             units.push(next..end);
             next = end;
         }
@@ -47,14 +45,6 @@ impl Events {
         let observations = events.clone().skip(1).step_by(2);
         observations.into_iter().all(&stays) && events.step_by(2).any(stays)
     }
-}
-
-fn calls(conversation: &Conversation<'_>, unit: usize) -> usize {
-    let messages = conversation.messages(unit);
-    let parts = messages.iter().flat_map(|message| &message.parts);
-    parts
-        .filter(|part| matches!(part.content, Content::Call(_)))
-        .count()
 }
 
 #[cfg(test)]
