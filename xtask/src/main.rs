@@ -129,6 +129,12 @@ const TOOLS: &[Tool] = &[
         does: "compares with the compaction of other packages (Python)",
         commands: &["benches/peers/run.sh"],
     },
+    Tool {
+        name: "originals",
+        takes: "",
+        does: "holds the strategies of the gallery against what they are written after (Python)",
+        commands: &["benches/peers/originals.sh"],
+    },
 ];
 
 fn main() -> ExitCode {
