@@ -5,7 +5,7 @@
 //! in `packages/core/src/session/compaction-suffix.ts` (MIT). Written anew from its behaviour; the instruction asks in other
 //! words for the same sections.
 //!
-//! **Defaults**: `prune` (at this commit only if it is configured; in versions before, unless it is configured not to), 40,000
+//! **Defaults**: `prune` (there only if it is configured), 40,000
 //! tokens of outputs protected, more than 20,000 to be saved; a quarter of the usable window stays, but 2,000 to 15,000
 //! tokens; usable is the window without 32,000 tokens for the answer and 20,000 in reserve. Compacts when these are used up.
 //!

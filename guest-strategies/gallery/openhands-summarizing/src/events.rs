@@ -2,7 +2,7 @@
 
 use baler_strategy::{Content, Conversation, Traits, Unit, UnitKind};
 
-/// Returns the number of events of each unit. A system prompt that is no unit has none.
+/// Returns the number of events of each unit.
 pub(crate) fn numbers(conversation: &Conversation<'_>) -> Vec<u32> {
     let units = conversation.units();
     let number = |(index, unit): (usize, &Unit)| match has_calls(unit) {
@@ -23,9 +23,15 @@ fn has_calls(unit: &Unit) -> bool {
     unit.kind == UnitKind::Step && unit.traits.contains(Traits::CALLS)
 }
 
-/// Returns the number of all events, with the system prompt.
-pub(crate) fn total(numbers: &[u32]) -> u32 {
-    numbers.iter().copied().fold(0, u32::saturating_add)
+/// Returns the number of all events, of which the system prompt is one, whether it is a unit or not.
+pub(crate) fn total(conversation: &Conversation<'_>, numbers: &[u32]) -> u32 {
+    let system = u32::from(!begins_with_system(conversation.units()));
+    numbers.iter().copied().fold(system, u32::saturating_add)
+}
+
+fn begins_with_system(units: &[Unit]) -> bool {
+    let first = units.first();
+    first.is_some_and(|unit| unit.kind == UnitKind::Instructions)
 }
 
 /// Returns the units that stay, most important first: those of the first events, then those that are among the newest as a
@@ -37,10 +43,7 @@ pub(crate) fn wanted(
     newest: u32,
 ) -> Vec<usize> {
     let units = conversation.units();
-    let has_system = units
-        .first()
-        .is_some_and(|unit| unit.kind == UnitKind::Instructions);
-    let mut left = first.saturating_sub(u32::from(!has_system));
+    let mut left = first.saturating_sub(u32::from(!begins_with_system(units)));
     let mut start = 0;
     while start < units.len() && (left > 0 || is_inside_block(units, start)) {
         left = left.saturating_sub(numbers[start]);

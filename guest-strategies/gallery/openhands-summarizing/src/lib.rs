@@ -112,10 +112,8 @@ impl Strategy for OpenhandsSummarizing {
         _: &Situation,
         config: &Config,
     ) -> Result<Decision, Failure> {
-        let (events, most) = (
-            events::total(&events::numbers(conversation)),
-            config.max_size,
-        );
+        let events = events::total(conversation, &events::numbers(conversation));
+        let most = config.max_size;
         Ok(if events > most {
             Decision::Compact(format!("{events} events are more than {most}"))
         } else {
@@ -129,7 +127,7 @@ impl Strategy for OpenhandsSummarizing {
         config: &Config,
     ) -> Result<Report, Failure> {
         let numbers = events::numbers(conversation);
-        let total = events::total(&numbers);
+        let total = events::total(conversation, &numbers);
         let of_size = (total > config.max_size).then_some(config.max_size);
         let of_demand = matches!(situation.trigger, Trigger::Manual(_)).then_some(total);
         // Without either, the budget alone limits what stays.

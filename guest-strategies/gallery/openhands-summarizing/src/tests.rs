@@ -80,7 +80,7 @@ fn on_demand_half_of_the_events_goes() {
         trigger: Trigger::Manual(None),
         ..recording.situation(PLENTY)
     };
-    // 16 / 2 - 2 - 1 = 5 events.
+    // (1 + 16) / 2 - 2 - 1 = 5 events.
     let (tested, _) = asked::<Own>(&recording, &situation, "");
     assert_eq!(tested.kept(), [0, 8, 9, 10, 11]);
     let tested = run::<Own>(&recording, &recording.situation(PLENTY), "").expect("no failure");
@@ -118,8 +118,8 @@ fn the_number_of_events_triggers() {
             &config,
         )
     };
-    assert!(matches!(decide(7), Ok(Decision::Compact(_))));
-    assert!(matches!(decide(8), Ok(Decision::HostDecides)));
+    assert!(matches!(decide(8), Ok(Decision::Compact(_))));
+    assert!(matches!(decide(9), Ok(Decision::HostDecides)));
     let failure = run::<Own>(
         &recording,
         &recording.situation(9),

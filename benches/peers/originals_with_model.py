@@ -1,0 +1,155 @@
+"""Holds strategies of the gallery that ask a model against their originals: same messages kept?
+
+    benches/peers/originals_with_model.py --baler target/debug/baler --components FOLDER [--data FOLDER]
+
+Needs Python 3.12 or newer with langchain==1.5.2, agent-framework-core==1.23.0 and openhands-sdk==1.58.2. FOLDER holds the
+components by the names of the strategies. Both sides get the same conversations, and a model that answers with words of
+what it was asked; which messages are kept does not depend on its words. Prints a table in Markdown, never text of messages.
+"""
+
+import argparse
+import http.server
+import json
+import subprocess
+import threading
+from collections import Counter
+from pathlib import Path
+
+import chats
+import originals
+
+#: A summary that is about any conversation, for the originals.
+CANNED = "It was done so."
+
+#: The strategy, its config, and the original with the same settings.
+CASES = [
+    ("langchain-summarization", {}, [], lambda chat: originals.langchain(chat, CANNED, keep=20)),
+    ("langchain-summarization", {"keep": {"messages": 6}}, [], lambda chat: originals.langchain(chat, CANNED, keep=6)),
+    ("openhands-summarizing", {}, ["--trigger", "manual"], lambda chat: originals.openhands(chat, CANNED, demand=True)),
+    (
+        "openhands-summarizing",
+        {"max-size": 20, "keep-first": 4},
+        [],
+        lambda chat: originals.openhands(chat, CANNED, max_size=20, keep_first=4),
+    ),
+    # The model's 8,000 tokens are counted by the host here, and as characters by four there.
+    ("agent-framework", {}, [], lambda chat: originals.agent_framework(chat, CANNED)),
+    (
+        "agent-framework",
+        {"max-summary-input-tokens": None},
+        [],
+        lambda chat: originals.agent_framework(chat, CANNED, max_summary_input_tokens=None),
+    ),
+    (
+        "agent-framework",
+        {"target-count": 10, "max-summary-input-tokens": None},
+        [],
+        lambda chat: originals.agent_framework(chat, CANNED, target_count=10, max_summary_input_tokens=None),
+    ),
+]
+
+
+class Model(http.server.BaseHTTPRequestHandler):
+    """A server in the format of OpenAI that answers with the beginning of what it was asked."""
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        asked = request["messages"][-1]["content"].split("<conversation>")[-1]
+        answer = "In short: " + " ".join(asked.split()[:60]).replace("</conversation>", "")
+        choice = {"index": 0, "message": {"role": "assistant", "content": answer}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        body = json.dumps({"id": "1", "object": "chat.completion", "choices": [choice], "usage": usage}).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_) -> None:
+        pass
+
+
+def ours(options, url: str, strategy: str, config: dict, more: list[str], chat: list[dict]) -> "Result":
+    """Has the program compact a conversation."""
+    component = str(options.components / f"{strategy}.wasm")
+    # Just under what is in use, so that the budget takes nothing from what the strategy wants to keep.
+    command = [options.baler, "compact", "--strategy", component, "--config", json.dumps(config), "--budget", "99%"]
+    command += ["--model", f"{url}#scripted", "--model-key", "none", "--model-window", "1000000", "--archive", "off"]
+    command += ["--pin", "none", "--state", str(options.state), "--project", "off", "--json", *more]
+    run = subprocess.run(command, input=json.dumps({"messages": chat}), capture_output=True, text=True, check=False)
+    if run.returncode not in (0, 3):
+        raise SystemExit(f"{strategy}: exit code {run.returncode}: {run.stderr}")
+    result = json.loads(run.stdout)
+    return Result(json.loads(run.stdout))
+
+
+class Result:
+    """What the program did with the messages, by their indices."""
+
+    def __init__(self, result: dict) -> None:
+        self.kept, self.protected, self.tokens, at = set(), set(), {}, 0
+        for unit in result["units"]:
+            if unit["outcome"] == "inserted":
+                continue
+            places = range(at, at := at + unit["messages"])
+            if unit["outcome"] != "removed":
+                self.kept.update(places)
+            if unit["protected"]:
+                self.protected.update(places)
+            # Those of the whole unit, at its first message. System prompts are part of the overhead.
+            self.tokens[places[0]] = unit["tokens-before"] if unit["kind"] != "instructions" else 0
+        self.free = result["receipt"]["tokens"]["budget"] - result["receipt"]["tokens"]["overhead"]
+        self.why = result["receipt"].get("why")
+
+    def leaves_room_for(self, wanted: set[int]) -> bool:
+        """Returns whether these messages fit the budget with the protected ones and a summary, which has a quarter."""
+        cost = lambda places: sum(self.tokens.get(place, 0) for place in places)
+        return cost(wanted - self.protected) <= (self.free - cost(self.protected)) * 3 // 4
+
+
+def difference(chat: list[dict], mine: Result, theirs: set[int]) -> str:
+    """Returns how the kept messages differ. System prompts always stay, and are no part of the originals' histories."""
+    history = {place for place, message in enumerate(chat) if message["role"] not in ("system", "developer")}
+    more, fewer = (mine.kept - theirs) & history, (theirs - mine.kept) & history
+    if not more and not fewer:
+        return "the same"
+    if mine.why:
+        return f"not compacted ({mine.why})"
+    if history <= theirs:
+        return "fewer, where the original does nothing and the budget asks for it"
+    if more <= mine.protected:
+        if not fewer:
+            return "the same and protected ones"
+        if not mine.leaves_room_for(theirs):
+            return "fewer, for the budget"
+    return "others" if fewer else "more"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--baler", required=True)
+    parser.add_argument("--components", type=Path, required=True)
+    parser.add_argument("--state", type=Path, required=True, help="an empty folder for the program's state")
+    parser.add_argument("--data", type=Path, help="a folder of conversations, instead of the project's examples")
+    parser.add_argument("--details", action="store_true", help="print what is kept where it differs")
+    options = parser.parse_args()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/v1"
+    conversations = list(chats.conversations(options.data))
+    print(f"{len(conversations)} conversations\n\n| strategy | config | kept messages |\n|---|---|---|")
+    for strategy, config, more, original in CASES:
+        counts: Counter[str] = Counter()
+        for name, chat in conversations:
+            theirs = original(chat)
+            mine = ours(options, url, strategy, config, more, chat)
+            how = difference(chat, mine, theirs)
+            counts[how] += 1
+            if options.details and not how.startswith("the same"):
+                print(f"<!-- {name}: {how}: {sorted(mine.kept - theirs)} more, {sorted(theirs - mine.kept)} fewer -->")
+        shown = ", ".join(f"{count} {how}" for how, count in counts.most_common())
+        print(f"| {strategy} | `{json.dumps(config)}` | {shown} |")
+
+
+if __name__ == "__main__":
+    main()
