@@ -1,9 +1,9 @@
-"""Conversations in any format that the project's examples have, as chat messages that every original can take."""
+"""Conversations of all formats as chat messages, made without baler, and the same in the format of Gemini."""
 
 import json
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+import corpus
 
 #: The fewest messages of a conversation, and the most conversations that are made of one by ending it earlier.
 LEAST, MOST = 10, 6
@@ -11,57 +11,52 @@ LEAST, MOST = 10, 6
 
 def conversations(folder: Path | None):
     """Yields names and conversations. Each ends as a request does: before a response of the model."""
-    for file in sorted((folder or ROOT / "examples/conversations").rglob("*.json*")):
-        try:
-            chat = _chat(file)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            continue
+    found = [*corpus.tau_bench(folder), *corpus.swe_agent(folder)] if folder else _examples()
+    for name, chat in found:
+        chat = [{**message, "content": corpus.text_of(message.get("content"))} for message in chat]
+        chat = _with_own_ids(chat)
+        for message in chat:
+            # No format has empty messages.
+            if not message["content"] and not message.get("tool_calls"):
+                message["content"] = "…"
         ends = [end for end in range(LEAST, len(chat) + 1) if end == len(chat) or chat[end]["role"] == "assistant"]
-        ends = ends[:: -(-len(ends) // MOST)] if ends else []
-        for end in ends:
-            if chat[end - 1]["role"] != "assistant":
-                yield f"{file.stem} to {end}", chat[:end]
+        ends = [end for end in ends if chat[end - 1]["role"] != "assistant"]
+        # The last ones of equal parts.
+        for end in ends[:: -1][:: -(-len(ends) // MOST) or 1][::-1]:
+            yield f"{name} to {end}", chat[:end]
 
 
-def _chat(file: Path) -> list[dict]:
-    if file.suffix == ".jsonl":
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
-        entries = [line["message"] for line in lines if line.get("type") in ("user", "assistant")]
-        return _of_blocks(entries)
-    body = json.loads(file.read_text())
-    if "contents" in body:
-        return _of_gemini(body["contents"])
-    if "input" in body:
-        return _of_responses(body["input"])
-    if any(isinstance(block, dict) and block.get("type") == "tool_use" for m in body["messages"] for block in m["content"] or []):
-        return _of_blocks(body["messages"])
-    return [{**message, "content": _text(message.get("content"))} for message in body["messages"]]
+def _with_own_ids(chat: list[dict]) -> list[dict]:
+    """Returns the conversation with another id for each call: some recordings have an id twice."""
+    ids: dict[str, str] = {}
+    renamed = []
+    for place, message in enumerate(chat):
+        calls = []
+        for number, call in enumerate(message.get("tool_calls") or []):
+            ids[call["id"]] = f"call-{place}-{number}"
+            calls.append({**call, "id": ids[call["id"]]})
+        answered = {"tool_call_id": ids[message["tool_call_id"]]} if message["role"] == "tool" else {}
+        renamed.append({**message, **answered, **({"tool_calls": calls} if calls else {})})
+    return renamed
 
 
-def _of_blocks(messages: list[dict]) -> list[dict]:
-    chat = []
-    for message in messages:
-        content = message["content"]
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        results = [block for block in blocks if block["type"] == "tool_result"]
-        chat += [_output(block["tool_use_id"], _text(block.get("content"))) for block in results]
-        calls = [_call(b["id"], b["name"], json.dumps(b["input"])) for b in blocks if b["type"] == "tool_use"]
-        text = "\n".join(block["text"] for block in blocks if block["type"] == "text")
-        _say(chat, message["role"], text, calls)
-    return chat
-
-
-def _of_responses(items: list[dict]) -> list[dict]:
-    chat = []
-    for item in items:
-        match item.get("type", "message"):
-            case "message":
-                _say(chat, item["role"], _text(item["content"]), [])
-            case "function_call":
-                _say(chat, "assistant", "", [_call(item["call_id"], item["name"], item["arguments"])])
-            case "function_call_output":
-                chat.append(_output(item["call_id"], _text(item["output"])))
-    return chat
+def _examples():
+    for file in sorted((corpus.ROOT / "examples/conversations").iterdir()):
+        if file.suffix == ".jsonl":
+            lines = [json.loads(line) for line in file.read_text().splitlines()]
+            entries = [line["message"] for line in lines if line.get("type") in ("user", "assistant")]
+            yield file.stem, corpus.of_anthropic({"messages": entries})
+            continue
+        body = json.loads(file.read_text())
+        if "contents" in body:
+            chat = _of_gemini(body["contents"])
+        elif "input" in body:
+            chat = corpus.of_responses(body)
+        elif "anthropic" in file.name:
+            chat = corpus.of_anthropic(body)
+        else:
+            chat = body["messages"]
+        yield file.stem, chat
 
 
 def _of_gemini(contents: list[dict]) -> list[dict]:
@@ -70,36 +65,54 @@ def _of_gemini(contents: list[dict]) -> list[dict]:
         calls = []
         for part in content["parts"]:
             if call := part.get("functionCall"):
-                calls.append(_call(f"call-{len(chat)}-{len(calls)}", call["name"], json.dumps(call.get("args"))))
+                id = f"call-{len(chat)}-{len(calls)}"
+                function = {"name": call["name"], "arguments": json.dumps(call.get("args"))}
+                calls.append({"id": id, "type": "function", "function": function})
             if result := part.get("functionResponse"):
-                chat.append(_output(ids.pop(0), json.dumps(result["response"])))
+                text = json.dumps(result["response"])
+                chat.append({"role": "tool", "tool_call_id": ids.pop(0), "content": text})
         text = "\n".join(part["text"] for part in content["parts"] if "text" in part)
-        _say(chat, "assistant" if content["role"] == "model" else "user", text, calls)
+        if text or calls:
+            role = "assistant" if content["role"] == "model" else "user"
+            chat.append({"role": role, "content": text, **({"tool_calls": calls} if calls else {})})
         ids += [call["id"] for call in calls]
     return chat
 
 
-def _say(chat: list[dict], role: str, text: str, calls: list[dict]) -> None:
-    """Adds a message. Chat has all parts of a response in one."""
-    last = chat[-1] if chat else {}
-    if role == last.get("role") == "assistant":
-        last["content"] = "\n".join(filter(None, [last["content"], text]))
-        last["tool_calls"] = [*last.get("tool_calls", []), *calls]
-    elif text or calls:
-        chat.append({"role": role, "content": text, "tool_calls": calls})
-    if chat and not chat[-1].get("tool_calls", True):
-        del chat[-1]["tool_calls"]
+def filled(chat: list[dict]) -> list[dict]:
+    """Returns the conversation with other words of the same length: each has four characters and is one token, so that a
+    count of tokens and a count of characters by four agree."""
+    fill = lambda text: " the" * -(-len(text) // 4)
+    copy = []
+    for message in chat:
+        calls = []
+        for call in message.get("tool_calls") or []:
+            arguments = json.dumps({"of": fill(call["function"]["arguments"][12:])})
+            calls.append({**call, "function": {"name": call["function"]["name"], "arguments": arguments}})
+        copy.append({**message, "content": fill(message["content"]), **({"tool_calls": calls} if calls else {})})
+    return copy
 
 
-def _call(id: str, name: str, arguments: str) -> dict:
-    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
-
-
-def _output(id: str, text: str) -> dict:
-    return {"role": "tool", "tool_call_id": id, "content": text or "…"}
-
-
-def _text(content) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(part.get("text", "") for part in content or [] if isinstance(part, dict))
+def to_gemini(chat: list[dict]) -> list[dict]:
+    """Returns the contents of Gemini, in which all outputs of a response are one."""
+    contents: list[dict] = []
+    names = {}
+    for message in chat:
+        parts = [{"text": message["content"]}] if message["content"] else []
+        for call in message.get("tool_calls") or []:
+            function = call["function"]
+            names[call["id"]] = function["name"]
+            parts.append({"functionCall": {"name": function["name"], "args": json.loads(function["arguments"] or "{}")}})
+        match message["role"]:
+            case "user":
+                contents.append({"role": "user", "parts": parts})
+            case "assistant":
+                contents.append({"role": "model", "parts": parts})
+            case "tool":
+                response = {"name": names.get(message["tool_call_id"], "tool"), "response": {"output": message["content"]}}
+                last = contents[-1]["parts"] if contents else []
+                if last and "functionResponse" in last[0]:
+                    last.append({"functionResponse": response})
+                else:
+                    contents.append({"role": "user", "parts": [{"functionResponse": response}]})
+    return contents

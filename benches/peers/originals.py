@@ -4,8 +4,11 @@ Messages of the chat that the system does not know as messages, such as system p
 """
 
 import asyncio
+import json
 import logging
 import os
+import subprocess
+from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
@@ -109,3 +112,10 @@ def agent_framework(chat: list[dict], answer: str, **settings) -> set[int]:
     strategy = SummarizationStrategy(client=Client(), **settings)
     kept = asyncio.run(apply_compaction(own, strategy=strategy, tokenizer=CharacterEstimatorTokenizer()))
     return {int(message.message_id) for message in kept if message.message_id.isdigit()}
+
+
+def in_javascript(folder: Path, system: str, conversations: list[dict]) -> list[int]:
+    """Returns where the part begins that pi or gemini-cli keeps, for each conversation with its settings."""
+    command = ["node", str(Path(__file__).with_suffix(".mjs")), str(folder), system]
+    run = subprocess.run(command, input=json.dumps(conversations), capture_output=True, text=True, check=True)
+    return json.loads(run.stdout.splitlines()[-1])

@@ -163,29 +163,24 @@ fn divides_turn(units: &[Unit], removed: &[usize]) -> bool {
     goes_on && units[..*newest].iter().any(is_user)
 }
 
-/// Returns the index of the first unit to keep.
+/// Returns the index of the first unit to keep. As in pi, what a format adds to each message does not count.
 fn cut(conversation: &Conversation<'_>, keep: u32) -> usize {
-    let units = conversation.units();
     let mut left = keep;
-    for (index, unit) in units.iter().enumerate().rev() {
+    for (index, unit) in conversation.units().iter().enumerate().rev() {
         if unit.kind == UnitKind::Instructions {
             continue;
         }
-        let Some(rest) = left.checked_sub(unit.tokens).filter(|rest| *rest > 0) else {
-            // The unit reaches the limit: by its first message, or already by an output behind it.
-            let behind: u32 = outputs(conversation, index);
-            return if behind >= left { index + 1 } else { index };
-        };
-        left = rest;
+        for (place, message) in conversation.messages(index).iter().enumerate().rev() {
+            let tokens = message.parts.iter().map(|part| part.tokens);
+            match left.checked_sub(tokens.fold(0, u32::saturating_add)) {
+                Some(rest) if rest > 0 => left = rest,
+                // An output does not stay without its call.
+                _ if place > 0 => return index + 1,
+                _ => return index,
+            }
+        }
     }
     0
-}
-
-/// Returns the tokens of the messages behind the first one of a unit.
-fn outputs(conversation: &Conversation<'_>, unit: usize) -> u32 {
-    let messages = conversation.messages(unit);
-    let parts = messages.iter().skip(1).flat_map(|message| &message.parts);
-    parts.map(|part| part.tokens).fold(0, u32::saturating_add)
 }
 
 baler_strategy::export!(Pi);

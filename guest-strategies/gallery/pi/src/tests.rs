@@ -6,9 +6,22 @@ use crate::{Config, Pi as Own};
 
 const PLENTY: u32 = 100_000;
 
-/// What the model is told and where the kept part begins, with so many recent tokens.
+/// Two turns: in the first a message of 300 tokens, in the second one of 50; then a call of 20 with its output of 100, and an
+/// answer of 30.
+fn two_turns() -> Recording {
+    let turn = |recording: Recording, n: usize| {
+        recording
+            .user(&" ".repeat([0, 1_200, 200][n]))
+            .step("", [call("look", &" ".repeat(76), &"x".repeat(400))])
+            .step(&format!("{n:<120}"), [])
+    };
+    let recording = (1..3).fold(Recording::new(), turn);
+    recording.model(ScriptedModel::answering("They looked twice."))
+}
+
+/// What is kept and what the model is told, with so many recent tokens.
 fn cut(keep: u32) -> (Vec<usize>, String) {
-    let recording = turns(4, "They looked at main.");
+    let recording = two_turns();
     let config = format!(r#"{{"keep-recent-tokens":{keep}}}"#);
     let (tested, asked_) = asked::<Own>(&recording, &recording.situation(PLENTY), &config);
     (tested.kept(), asked_[0].instructions.clone())
@@ -16,17 +29,18 @@ fn cut(keep: u32) -> (Vec<usize>, String) {
 
 #[test]
 fn the_message_that_reaches_the_tokens_stays_but_no_output_without_its_call() {
-    // From the end: 80 (unit 11), 400 (10, of which the output has 3), 20 (9), 80 (8), 400 (7).
-    assert_eq!(cut(500).0, [9, 10, 11]);
-    assert_eq!(cut(501).0, [8, 9, 10, 11]);
-    // Unit 10 is reached by its output at 83, by its call at 84; unit 9 is protected.
-    assert_eq!(cut(83).0, [9, 11]);
-    assert_eq!(cut(84).0, [9, 10, 11]);
+    assert_eq!(cut(200).0, [3, 4, 5]);
+    assert_eq!(cut(201).0, [2, 3, 4, 5]);
+    assert_eq!(cut(330).0, [2, 3, 4, 5]);
+    assert_eq!(cut(331).0, [1, 2, 3, 4, 5]);
+    // The message of the newest turn is protected.
+    assert_eq!(cut(130).0, [3, 5]);
+    assert_eq!(cut(131).0, [3, 4, 5]);
 }
 
 #[test]
 fn sections_of_the_turn_are_asked_for_if_the_cut_divides_it() {
-    let (_, told) = cut(500);
+    let (_, told) = cut(200);
     for heading in [
         "## Goal",
         "## Constraints & Preferences",
@@ -40,7 +54,7 @@ fn sections_of_the_turn_are_asked_for_if_the_cut_divides_it() {
         assert!(told.contains(&format!("\n{heading}\n")), "{heading}");
     }
     assert!(!told.contains("## Original Request"));
-    let (_, told) = cut(501);
+    let (_, told) = cut(201);
     for heading in [
         "## Original Request",
         "## Early Progress",
