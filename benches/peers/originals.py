@@ -39,7 +39,7 @@ def openhands(chat: list[dict], answer: str, max_size: int = 240, keep_first: in
     from openhands.sdk import LLM
     from openhands.sdk.context.condenser import LLMSummarizingCondenser
     from openhands.sdk.context.view import View
-    from openhands.sdk.event import CondensationRequest, Condensation
+    from openhands.sdk.event import Condensation, CondensationRequest
     from openhands.sdk.llm import TextContent
 
     events, places = _events(chat)

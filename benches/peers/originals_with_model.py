@@ -31,7 +31,7 @@ def cases(npm: Path | None):
     the same settings: a function from conversations to the messages that are kept of each."""
     # Where an original counts tokens as characters by four, both get words for which that is right.
     plain, filled = (lambda chat: chat), chats.filled
-    each = lambda original, **settings: lambda all: [original(chat, CANNED, **settings) for chat in all]
+    each = lambda original, **settings: lambda several: [original(chat, CANNED, **settings) for chat in several]
     yield "langchain-summarization", {}, [], plain, each(originals.langchain, keep=20)
     yield "langchain-summarization", {"keep": {"messages": 6}}, [], plain, each(originals.langchain, keep=6)
     yield "openhands-summarizing", {}, ["--trigger", "manual"], plain, each(originals.openhands, demand=True)
@@ -45,23 +45,23 @@ def cases(npm: Path | None):
     yield "agent-framework", {"target-count": 10, **every}, [], plain, ten
     if npm is None:
         return
-    yield "gemini-cli", {"review": False}, [], chats.to_gemini, lambda all: gemini_cli(npm, all)
+    yield "gemini-cli", {"review": False}, [], chats.to_gemini, lambda several: gemini_cli(npm, several)
     for keep in (1_000, 2_000, 4_000):
-        yield "pi", {"keep-recent-tokens": keep}, [], filled, lambda all, keep=keep: pi(npm, all, keep)
+        yield "pi", {"keep-recent-tokens": keep}, [], filled, lambda several, keep=keep: pi(npm, several, keep)
 
 
-def gemini_cli(npm: Path, all: list[list[dict]]) -> list[set[int]]:
-    asked = [{"contents": contents, "preserve": 0.3} for contents in all]
+def gemini_cli(npm: Path, several: list[list[dict]]) -> list[set[int]]:
+    asked = [{"contents": contents, "preserve": 0.3} for contents in several]
     begins = originals.in_javascript(npm, "gemini-cli", asked)
-    return [set(range(begin, len(contents))) for begin, contents in zip(begins, all, strict=True)]
+    return [set(range(begin, len(contents))) for begin, contents in zip(begins, several, strict=True)]
 
 
-def pi(npm: Path, all: list[list[dict]], keep: int) -> list[set[int]]:
+def pi(npm: Path, several: list[list[dict]], keep: int) -> list[set[int]]:
     # pi has its system prompt elsewhere.
-    starts = [sum(is_system(message) for message in chat) for chat in all]
-    asked = [{"chat": chat[start:], "keep": keep} for chat, start in zip(all, starts, strict=True)]
+    starts = [sum(is_system(message) for message in chat) for chat in several]
+    asked = [{"chat": chat[start:], "keep": keep} for chat, start in zip(several, starts, strict=True)]
     begins = originals.in_javascript(npm, "pi", asked)
-    return [set(range(start + begin, len(chat))) for start, begin, chat in zip(starts, begins, all, strict=True)]
+    return [set(range(start + begin, len(chat))) for start, begin, chat in zip(starts, begins, several, strict=True)]
 
 
 def is_system(message: dict) -> bool:
@@ -100,7 +100,6 @@ def ours(options, url: str, strategy: str, config: dict, more: list[str], chat: 
     run = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if run.returncode not in (0, 3):
         raise SystemExit(f"{strategy}: exit code {run.returncode}: {run.stderr}")
-    result = json.loads(run.stdout)
     return Result(json.loads(run.stdout))
 
 
@@ -144,8 +143,7 @@ def difference(chat: list[dict], mine: Result, theirs: set[int]) -> str:
     if more <= mine.protected:
         if not fewer:
             return "the same and protected ones"
-        if not mine.leaves_room_for(theirs):
-            return "fewer, for the budget"
+        return "fewer" if mine.leaves_room_for(theirs) else "fewer, for the budget"
     return "others" if fewer else "more"
 
 

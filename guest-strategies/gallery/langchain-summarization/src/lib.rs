@@ -12,8 +12,8 @@
 //! **Here it differs**: Words of the user that the host protects stay, where the original summarises them. If what is kept
 //! does not fit the budget, its oldest units are summarised too. An earlier summary always reaches the model; the original
 //! loses it when the 4,000 tokens are used up. If no message of the user is among these tokens, the model reads them all the
-//! same, where the original inserts a sentence instead of a summary. Without a `trigger` the host decides, where the
-//! original never compacts.
+//! same, where the original inserts a sentence instead of a summary. Instruction and transcript are two messages. Without a
+//! `trigger` the host decides, where the original never compacts.
 
 mod config;
 
