@@ -4,8 +4,6 @@ import copy
 import json
 from pathlib import Path
 
-import baler
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -13,7 +11,7 @@ def conversations(folder: Path | None) -> list[tuple[str, list[dict]]]:
     """Returns named conversations: recorded ones from a folder if it is there, else the project's examples."""
     if folder is None or not folder.is_dir():
         return list(_examples())
-    found = [*_tau_bench(folder), *_swe_agent(folder), *_logs(folder)]
+    found = [*tau_bench(folder), *swe_agent(folder), *_logs(folder)]
     return [(name, _plain(messages)) for name, messages in found if len(messages) >= 12]
 
 
@@ -22,13 +20,13 @@ def _examples():
         yield file.stem, json.loads(file.read_text())["messages"]
 
 
-def _tau_bench(folder: Path):
+def tau_bench(folder: Path):
     for file in sorted((folder / "tau-bench").glob("*.json")):
         for number, run in enumerate(json.loads(file.read_text())):
             yield f"tau-bench {number}", run["traj"]
 
 
-def _swe_agent(folder: Path):
+def swe_agent(folder: Path):
     for file in sorted((folder / "swe-agent-fc").glob("*.traj")):
         messages = []
         for message in json.loads(file.read_text())["history"]:
@@ -40,15 +38,17 @@ def _swe_agent(folder: Path):
 
 def _logs(folder: Path):
     """Session logs of Claude Code, pi and Codex: the request that the session would send next, as chat messages."""
+    import baler
+
     host = baler.Host(state=None)
     for pattern in ("claude-code-*/*.jsonl", "pi-session/*.jsonl", "codex-rollouts/*.jsonl"):
         for file in sorted(folder.glob(pattern)):
             body = json.loads(baler.compact(file.read_bytes(), budget=10**9, host=host).body)
-            of = _of_anthropic if "messages" in body else _of_responses
+            of = of_anthropic if "messages" in body else of_responses
             yield f"{file.parent.name} {file.stem}", of(body)
 
 
-def _of_anthropic(body: dict) -> list[dict]:
+def of_anthropic(body: dict) -> list[dict]:
     messages: list[dict] = []
     for message in body["messages"]:
         content = message["content"]
@@ -56,7 +56,7 @@ def _of_anthropic(body: dict) -> list[dict]:
         text = "\n".join(block["text"] for block in blocks if block["type"] == "text")
         for block in blocks:
             if block["type"] == "tool_result":
-                messages.append({"role": "tool", "tool_call_id": block["tool_use_id"], "content": _text(block.get("content"))})
+                messages.append({"role": "tool", "tool_call_id": block["tool_use_id"], "content": text_of(block.get("content"))})
         calls = [
             {"id": b["id"], "type": "function", "function": {"name": b["name"], "arguments": json.dumps(b["input"])}}
             for b in blocks
@@ -66,26 +66,26 @@ def _of_anthropic(body: dict) -> list[dict]:
             messages.append({"role": "assistant", "content": text or None, **({"tool_calls": calls} if calls else {})})
         elif text:
             messages.append({"role": "user", "content": text})
-    return _joined(messages)
+    return join_responses(messages)
 
 
-def _of_responses(body: dict) -> list[dict]:
+def of_responses(body: dict) -> list[dict]:
     messages: list[dict] = []
     for item in body["input"]:
         match item.get("type", "message"):
             case "message":
                 role = "system" if item["role"] == "developer" else item["role"]
-                messages.append({"role": role, "content": _text(item["content"])})
+                messages.append({"role": role, "content": text_of(item["content"])})
             case "function_call":
                 function = {"name": item["name"], "arguments": item["arguments"]}
                 call = {"id": item["call_id"], "type": "function", "function": function}
                 messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
             case "function_call_output":
-                messages.append({"role": "tool", "tool_call_id": item["call_id"], "content": _text(item["output"])})
-    return _joined(messages)
+                messages.append({"role": "tool", "tool_call_id": item["call_id"], "content": text_of(item["output"])})
+    return join_responses(messages)
 
 
-def _joined(messages: list[dict]) -> list[dict]:
+def join_responses(messages: list[dict]) -> list[dict]:
     """Joins the parts of one response, which chat has as one message."""
     joined: list[dict] = []
     for message in messages:
@@ -98,7 +98,7 @@ def _joined(messages: list[dict]) -> list[dict]:
     return joined
 
 
-def _text(content) -> str:
+def text_of(content) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(part.get("text", "") for part in content or [] if isinstance(part, dict))
@@ -106,10 +106,12 @@ def _text(content) -> str:
 
 def _plain(messages: list[dict]) -> list[dict]:
     """Returns a valid conversation whose texts are texts."""
+    import baler
+
     messages = copy.deepcopy(messages)
     for message in messages:
         if not isinstance(message.get("content"), (str, type(None))):
-            message["content"] = _text(message["content"])
+            message["content"] = text_of(message["content"])
         if message["role"] != "assistant" and not message.get("content"):
             message["content"] = "…"
     return baler.repair(messages, format="openai-chat", host=baler.Host(state=None)).body

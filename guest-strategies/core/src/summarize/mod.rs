@@ -16,6 +16,7 @@ use baler_strategy::{
 };
 
 pub use config::{Config, Earlier, Preset};
+pub use window::{newest_messages, newest_tokens};
 
 /// The strategy.
 #[derive(Debug)]

@@ -10,16 +10,22 @@ use crate::summarize::config::{Keep, share_of};
 pub(crate) fn wanted(conversation: &Conversation<'_>, situation: &Situation, keep: Keep) -> usize {
     let units = conversation.units();
     match keep {
-        Keep::Messages(messages) => back(units, messages, |unit| unit.messages),
+        Keep::Messages(messages) => newest_messages(units, messages),
         Keep::Units(number) => back(units, number, |_| 1),
         Keep::Share(share) => {
             let window = match situation.context_window {
                 0 => situation.budget,
                 window => window,
             };
-            within(conversation, share_of(window, share))
+            newest_tokens(conversation, share_of(window, share))
         }
     }
+}
+
+/// Returns the index of the first of the newest units that have so many messages, instructions not counted. A unit with
+/// one of these messages counts as a whole.
+pub fn newest_messages(units: &[Unit], messages: u32) -> usize {
+    back(units, messages, |unit| unit.messages)
 }
 
 /// Goes back from the end until `left` is used up. Instructions do not count, since they are always kept.
@@ -37,8 +43,9 @@ fn back(units: &[Unit], mut left: u32, measure: impl Fn(&Unit) -> u32) -> usize 
     first
 }
 
-/// Goes back from the end while the tokens are at most `budget`. Always includes the newest message.
-fn within(conversation: &Conversation<'_>, budget: u64) -> usize {
+/// Returns the index of the first of the newest units whose messages have at most so many tokens, instructions not counted.
+/// A unit with one of these messages counts as a whole, and the newest message always counts.
+pub fn newest_tokens(conversation: &Conversation<'_>, budget: u64) -> usize {
     let units = conversation.units();
     let mut first = units.len();
     let mut left = budget;
