@@ -81,8 +81,9 @@ pub(crate) fn find(
     named: &str,
     remote: &RemoteArguments,
     project: Option<&Project>,
+    sandbox: &SandboxArguments,
 ) -> Result<Source, Failure> {
-    find_with(named, &remote.tokens(&urls(&[named]))?, project)
+    find_with(named, &remote.tokens(&urls(&[named]))?, project, sandbox)
 }
 
 /// Finds strategies, in order, of which no two have one name. Each server gets the token that was
@@ -91,11 +92,12 @@ pub(crate) fn find_all(
     named: &[&str],
     remote: &RemoteArguments,
     project: Option<&Project>,
+    sandbox: &SandboxArguments,
 ) -> Result<Vec<Source>, Failure> {
     let tokens = remote.tokens(&urls(named))?;
     let sources: Result<Vec<Source>, Failure> = named
         .iter()
-        .map(|named| find_with(named, &tokens, project))
+        .map(|named| find_with(named, &tokens, project, sandbox))
         .collect();
     let sources = sources?;
     check_names(&sources)?;
@@ -129,7 +131,12 @@ fn urls<'n>(named: &[&'n str]) -> Vec<&'n str> {
     urls.copied().collect()
 }
 
-fn find_with(named: &str, tokens: &Tokens, project: Option<&Project>) -> Result<Source, Failure> {
+fn find_with(
+    named: &str,
+    tokens: &Tokens,
+    project: Option<&Project>,
+    sandbox: &SandboxArguments,
+) -> Result<Source, Failure> {
     if let Some(native) = Strategy::native(named) {
         return Ok(Source::Native(native));
     }
@@ -149,7 +156,7 @@ fn find_with(named: &str, tokens: &Tokens, project: Option<&Project>) -> Result<
         let listed = project.strategy(named).or_else(by_path)?;
         Some((project, listed))
     }) {
-        let wasm = component(project, listed)?;
+        let wasm = component(project, listed, sandbox)?;
         return Ok(Source::Component {
             shown: named.to_owned(),
             name: listed.name().to_owned(),
@@ -183,13 +190,24 @@ fn find_with(named: &str, tokens: &Tokens, project: Option<&Project>) -> Result<
 }
 
 /// Reads the component of a listed strategy: its file, or what was pulled of it.
-fn component(project: &Project, listed: &Listed) -> Result<Vec<u8>, Failure> {
+#[cfg_attr(
+    not(feature = "registry"),
+    expect(
+        unused_variables,
+        reason = "only what was pulled is in the state folder"
+    )
+)]
+fn component(
+    project: &Project,
+    listed: &Listed,
+    sandbox: &SandboxArguments,
+) -> Result<Vec<u8>, Failure> {
     let cannot_use = |error: &dyn std::error::Error| {
         Failure::wrong_use(anyhow!("{}", cleaned(&baler_host::with_causes(error))))
     };
     #[cfg(feature = "registry")]
     if let ListedSource::Registry(source) = listed.source() {
-        let state = crate::settings::state_folder(None);
+        let state = crate::settings::state_folder(sandbox.state.as_deref());
         return baler_registry::project::load(project, listed, source, state.as_deref())
             .map_err(|error| cannot_use(&error));
     }

@@ -28,6 +28,8 @@ mod pages;
 mod project;
 #[cfg(all(unix, feature = "http"))]
 mod proxied;
+#[cfg(feature = "registry")]
+mod registry;
 mod repair;
 #[cfg(all(unix, feature = "http"))]
 mod served;

@@ -132,7 +132,7 @@ impl AddCommand {
         let wanted = wanted.find(|wanted| wanted.name == name);
         let wanted =
             wanted.ok_or_else(|| anyhow!("the list does not hold what was added to it"))?;
-        let (mut entry, pulled) = list
+        let (mut entry, component) = list
             .pull(&wanted, Held::ToBeLocked, &self.registry, &self.sandbox)
             .await?;
         let listed = match (&entry.version, asked.as_str()) {
@@ -141,7 +141,6 @@ impl AddCommand {
         };
         entry.requirement = listed.parse().map_err(Failure::wrong_use)?;
         let changed = wanted_by(&listed)?;
-        let component = Component::of(pulled.wasm, &name, &self.sandbox).await?;
         let signed = match (&entry.publisher, &entry.key) {
             (Some(publisher), Some(key)) => format!("signed by `{publisher}` with the key {key}"),
             _ => "not signed".to_owned(),

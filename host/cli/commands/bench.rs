@@ -79,7 +79,7 @@ impl BenchCommand {
             let more: Vec<&str> = shipped.filter(|name| !named.contains(name)).collect();
             named.extend(more);
         }
-        let sources = sources::find_all(&named, &self.remote, project.as_ref())?;
+        let sources = sources::find_all(&named, &self.remote, project.as_ref(), &self.sandbox)?;
         let host = self.sandbox.host(
             HostSettings {
                 project,

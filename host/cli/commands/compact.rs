@@ -150,7 +150,7 @@ impl CompactCommand {
         let config = self.config.as_deref().map(settings::config).transpose()?;
         let project = self.sandbox.project(messages)?;
         let named = sources::typed_or_default(&self.strategies, self.model.model.is_some());
-        let sources = sources::find_all(&named, &self.remote, project.as_ref())?;
+        let sources = sources::find_all(&named, &self.remote, project.as_ref(), &self.sandbox)?;
         project::tell(project.as_ref(), &named, messages);
         let grant = self.model.grant()?;
         let request = self

@@ -317,7 +317,7 @@ impl EvalCommand {
             self.strategy.iter().map(String::as_str).collect()
         };
         let mut strategies = Vec::with_capacity(named.len());
-        let sources = sources::find_all(&named, &self.remote, project)?;
+        let sources = sources::find_all(&named, &self.remote, project, &self.sandbox)?;
         project::tell(project, &named, Messages { quiet: false });
         for (name, source) in named.into_iter().zip(sources) {
             let strategy = source.load(host, &self.sandbox).await?;

@@ -62,7 +62,12 @@ impl IntrospectCommand {
         let config = self.config.as_deref().map(settings::config).transpose()?;
         let messages = Messages { quiet: self.json };
         let project = self.sandbox.project(messages)?;
-        let source = sources::find(&self.strategy, &self.remote, project.as_ref())?;
+        let source = sources::find(
+            &self.strategy,
+            &self.remote,
+            project.as_ref(),
+            &self.sandbox,
+        )?;
         project::tell(project.as_ref(), &[&self.strategy], messages);
         let host = self.sandbox.host(
             HostSettings {

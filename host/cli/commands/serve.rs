@@ -115,7 +115,7 @@ impl ServeCommand {
         }
         let project = self.sandbox.project(messages)?;
         let named: Vec<&str> = self.strategies.iter().map(String::as_str).collect();
-        let sources = sources::find_all(&named, &self.remote, project.as_ref())?;
+        let sources = sources::find_all(&named, &self.remote, project.as_ref(), &self.sandbox)?;
         project::tell(project.as_ref(), &named, messages);
         let grant = self.model.grant()?;
         let place = ArchivePlace::of(self.archive.as_deref())?;
@@ -214,7 +214,7 @@ impl ServeCommand {
         let mut offered = Vec::new();
         for listed in trusted.into_iter().flat_map(Project::strategies) {
             let loaded = async {
-                let source = sources::find(listed.name(), &self.remote, project)?;
+                let source = sources::find(listed.name(), &self.remote, project, &self.sandbox)?;
                 let strategy = source.load(host, &self.sandbox).await?;
                 model::granted(vec![strategy], &[source], grant)
             };

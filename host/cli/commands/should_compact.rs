@@ -152,7 +152,12 @@ impl ShouldCompactCommand {
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;
         let project = self.sandbox.project(messages)?;
-        let source = sources::find(&self.strategy, &self.remote, project.as_ref())?;
+        let source = sources::find(
+            &self.strategy,
+            &self.remote,
+            project.as_ref(),
+            &self.sandbox,
+        )?;
         project::tell(project.as_ref(), &[&self.strategy], messages);
         let document = input::read(self.conversation.file.as_deref(), "should-compact")?;
 

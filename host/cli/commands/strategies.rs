@@ -128,7 +128,7 @@ impl StrategiesCommand {
     ) -> Listed {
         let name = listed.name();
         let loaded = async {
-            let source = sources::find(name, &RemoteArguments::default(), project)?;
+            let source = sources::find(name, &RemoteArguments::default(), project, &self.sandbox)?;
             let strategy = source.load_to_show(host, &self.sandbox).await?;
             let said = host.introspect(&strategy, None).await;
             let said = said.map_err(anyhow::Error::from)?;

@@ -64,7 +64,12 @@ impl TestCommand {
         let config = self.config.as_deref().map(settings::config).transpose()?;
         let messages = Messages { quiet: self.json };
         let project = self.sandbox.project(messages)?;
-        let source = sources::find(&self.strategy, &self.remote, project.as_ref())?;
+        let source = sources::find(
+            &self.strategy,
+            &self.remote,
+            project.as_ref(),
+            &self.sandbox,
+        )?;
         let host = self.sandbox.host(
             HostSettings {
                 project,

@@ -102,7 +102,7 @@ impl TuneCommand {
         };
         let host = self.sandbox.host(settings, Messages { quiet: true })?;
         let named = [self.strategy.as_str()];
-        let sources = sources::find_all(&named, &self.remote, project.as_ref())?;
+        let sources = sources::find_all(&named, &self.remote, project.as_ref(), &self.sandbox)?;
         project::tell(project.as_ref(), &named, messages);
         let source = sources.first().context("a strategy was named")?;
         let candidates = self.candidates(&host, source).await?;

@@ -228,7 +228,7 @@ impl ProxiedArguments {
         let project = self.sandbox.project(messages)?;
         let grant = self.model.grant()?;
         let named = sources::typed_or_default(&self.strategies, grant.is_some());
-        let sources = sources::find_all(&named, &self.remote, project.as_ref())?;
+        let sources = sources::find_all(&named, &self.remote, project.as_ref(), &self.sandbox)?;
         project::tell(project.as_ref(), &named, messages);
         let settings = HostSettings {
             archive: ArchivePlace::of(self.archive.as_deref())?.keeping()?,

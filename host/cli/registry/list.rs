@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use baler_host::project::{FILE_NAME, ListedSource, Project, Trust, TrustedLists};
-use baler_registry::{
-    Entry, Held, Lock, Pulled, Store, Transport, Unsigned, Wanted, project, resolve,
-};
+use baler_registry::{Entry, Held, Lock, Store, Transport, Unsigned, Wanted, project, resolve};
 
 use super::component::Component;
 use super::{RegistryArguments, refused, state, working_folder};
@@ -65,14 +63,15 @@ impl List {
         held: Held<'_>,
         registry: &RegistryArguments,
         sandbox: &SandboxArguments,
-    ) -> Result<(Entry, Pulled), Failure> {
+    ) -> Result<(Entry, Component), Failure> {
         let from = self.transport(wanted, registry)?;
         let pulled = resolve(&from, wanted, self.unsigned(), held).await;
         let pulled = pulled.map_err(refused)?;
         let component = Component::of(pulled.wasm.clone(), &wanted.name, sandbox).await?;
         self.store.keep(&pulled).map_err(anyhow::Error::from)?;
-        let imports = component.interfaces.imports;
-        Ok((pulled.entry(wanted, component.contract, imports), pulled))
+        let (contract, imports) = (&component.contract, &component.interfaces.imports);
+        let entry = pulled.entry(wanted, contract.clone(), imports.clone());
+        Ok((entry, component))
     }
 
     /// Returns whether a locked strategy is here, as it is locked.

@@ -128,7 +128,8 @@ async fn chain(host: &Host, trial: &Trial, chosen: &str) -> Result<Vec<Strategy>
         &trial.chain
     } else {
         let project = trial.project.as_ref();
-        found = [sources::find(chosen, &RemoteArguments::default(), project)?];
+        let remote = RemoteArguments::default();
+        found = [sources::find(chosen, &remote, project, &trial.sandbox)?];
         &found
     };
     let mut chain = Vec::new();
