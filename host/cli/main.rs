@@ -8,6 +8,8 @@ mod arguments;
 mod settings;
 mod archive;
 mod input;
+mod language;
+mod contract;
 mod files;
 mod file_size;
 mod resource_limits;
@@ -58,9 +60,9 @@ use clap::builder::Styles;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use commands::{
-    ArchiveCommand, CacheCommand, CompactCommand, ExpandCommand, IntrospectCommand, ReportCommand,
-    ShouldCompactCommand, StrategiesCommand, TrustCommand, UndoCommand, ValidateCommand, WRAP_TASK,
-    WrapCommand,
+    ArchiveCommand, BuildCommand, CacheCommand, CompactCommand, ExpandCommand, IntrospectCommand,
+    NewCommand, ReportCommand, ShouldCompactCommand, StrategiesCommand, TrustCommand, UndoCommand,
+    ValidateCommand, WRAP_TASK, WrapCommand,
 };
 #[cfg(feature = "http")]
 use commands::{
@@ -92,6 +94,8 @@ enum Command {
     Introspect(IntrospectCommand),
     Strategies(StrategiesCommand),
     Trust(TrustCommand),
+    New(NewCommand),
+    Build(BuildCommand),
     Wrap(WrapCommand),
     Cache(CacheCommand),
     Validate(ValidateCommand),
@@ -210,6 +214,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Introspect(command) => command.exec().await,
             Command::Strategies(command) => command.exec().await,
             Command::Trust(command) => command.exec(),
+            Command::New(command) => command.exec(),
+            Command::Build(command) => command.exec().await,
             Command::Wrap(command) => command.exec().await,
             Command::Cache(command) => command.exec(),
             Command::Validate(command) => command.exec(),

@@ -1,6 +1,7 @@
 //! The subcommands, one in each file.
 
 mod archive;
+mod build;
 mod cache;
 mod compact;
 #[cfg(feature = "http")]
@@ -13,6 +14,7 @@ mod introspect;
 mod mcp;
 #[cfg(feature = "http")]
 mod mcp_install;
+mod new;
 #[cfg(feature = "http")]
 mod proxy;
 mod report;
@@ -34,6 +36,7 @@ mod validate;
 mod wrap;
 
 pub(crate) use archive::ArchiveCommand;
+pub(crate) use build::BuildCommand;
 pub(crate) use cache::CacheCommand;
 pub(crate) use compact::CompactCommand;
 #[cfg(feature = "http")]
@@ -44,6 +47,7 @@ pub(crate) use expand::ExpandCommand;
 pub(crate) use introspect::IntrospectCommand;
 #[cfg(feature = "http")]
 pub(crate) use mcp::McpCommand;
+pub(crate) use new::NewCommand;
 #[cfg(feature = "http")]
 pub(crate) use proxy::ProxyCommand;
 pub(crate) use report::ReportCommand;

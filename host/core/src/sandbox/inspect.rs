@@ -8,18 +8,22 @@ use crate::limits::EngineLimits;
 
 /// Imports and contract of a component file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Inspection {
+#[non_exhaustive]
+pub struct Inspection {
     /// Names of the imported interfaces, in order.
-    pub(crate) imports: Vec<String>,
+    pub imports: Vec<String>,
     /// Exported contract, such as `baler:compaction@0.1.0`.
-    pub(crate) contract: String,
+    pub contract: String,
 }
 
 /// Name of the interface that every strategy exports, without its version.
 const STRATEGY: &str = "baler:compaction/strategy@";
 
-/// Checks the size and the kind of a file, and reads the names of its imports and exports.
-pub(crate) fn inspect(bytes: &[u8], limits: &EngineLimits) -> Result<Inspection, LoadError> {
+/// Checks the size and the kind of a component file, and reads the names of its imports and exports. Nothing is compiled.
+///
+/// # Errors
+/// It is not a component that exports a strategy of a supported contract.
+pub fn inspect(bytes: &[u8], limits: &EngineLimits) -> Result<Inspection, LoadError> {
     if bytes.is_empty() {
         return Err(LoadError::Empty);
     }

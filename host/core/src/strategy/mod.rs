@@ -12,7 +12,7 @@ pub use crate::gate::{Gate, Permit};
 pub use crate::limits::{CountedFaults, EngineLimits};
 pub use crate::report::{Decision, Introspection, LogLevel, Metric, MetricValue, Permission};
 #[cfg(feature = "sandbox")]
-pub use crate::sandbox::{CodeSize, CompiledCode, LoadError};
+pub use crate::sandbox::{CodeSize, CompiledCode, Inspection, LoadError, inspect};
 
 use std::fmt;
 use std::sync::Arc;
