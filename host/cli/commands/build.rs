@@ -166,19 +166,22 @@ impl BuildCommand {
         if language == Language::Rust {
             return cargo::build(folder, self.wasi);
         }
-        let made = folder.join("build/strategy.wasm");
+        let made = folder.join(MADE);
         renew(&made)?;
         let world = self.world.unwrap_or(World::PureStrategy);
         match language {
             Language::Rust => {}
             Language::Typescript | Language::Javascript => npm::build(folder)?,
-            Language::Python => python::build(folder, &made, world, self.wasi)?,
-            Language::C => c::build(folder, &made, world)?,
-            Language::Go => go::build(folder, &made, world)?,
+            Language::Python => python::build(folder, world, self.wasi)?,
+            Language::C => c::build(folder, world)?,
+            Language::Go => go::build(folder, world)?,
         }
         Ok(made)
     }
 }
+
+/// What the tools of all languages but Rust make, in the project.
+const MADE: &str = "build/strategy.wasm";
 
 /// What follows `\0asm` in a core module.
 const CORE: [u8; 4] = [1, 0, 0, 0];

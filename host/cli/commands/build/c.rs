@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
+use super::MADE;
 use super::tools::{Needs, Tool, WIT_BINDGEN, ask, run};
 use crate::contract::World;
 use crate::exit::Failure;
@@ -39,7 +40,7 @@ pub(super) fn check(needs: &mut Needs<'_>, folder: &Path) {
 }
 
 /// Writes the core module.
-pub(super) fn build(folder: &Path, module: &Path, world: World) -> Result<(), Failure> {
+pub(super) fn build(folder: &Path, world: World) -> Result<(), Failure> {
     run(Command::new(WIT_BINDGEN.program)
         .args(["c", "wit", "--world", world.name(), "--out-dir", "build"])
         .current_dir(folder))?;
@@ -47,8 +48,7 @@ pub(super) fn build(folder: &Path, module: &Path, world: World) -> Result<(), Fa
     run(Command::new(clang(folder).program)
         .args([WASM, "-mbulk-memory", "-nostdlib", "-ffreestanding"])
         .args(["-O2", "-Wall", "-Wextra", "-Ilibc", "-Ibuild"])
-        .args(["-Wl,--no-entry", "-Wl,--strip-all", "-o"])
-        .arg(module)
+        .args(["-Wl,--no-entry", "-Wl,--strip-all", "-o", MADE])
         .args(sources(folder, "")?)
         .args(sources(folder, "libc")?)
         .args([

@@ -29,7 +29,7 @@ pub(super) fn check(needs: &mut Needs<'_>) {
 }
 
 /// Writes the core module.
-pub(super) fn build(folder: &Path, module: &Path, world: World) -> Result<(), Failure> {
+pub(super) fn build(folder: &Path, world: World) -> Result<(), Failure> {
     run(Command::new(WIT_BINDGEN.program)
         .args(["go", "wit", "--world", world.name(), "--out-dir", "build"])
         .current_dir(folder))?;
@@ -46,14 +46,13 @@ pub(super) fn build(folder: &Path, module: &Path, world: World) -> Result<(), Fa
         run(go().args(["mod", "edit", &replaced]))?;
     }
     run(go().args(["mod", "tidy"]))?;
-    // Without these two settings, two builds differ.
+    // The flags make two builds the same; the name is the end of [`super::MADE`].
     run(go()
         .env("GOOS", "wasip1")
         .env("GOARCH", "wasm")
         .args(["build", "-trimpath", "-buildmode=c-shared"])
-        .args(["-ldflags=-checklinkname=0 -s -w -buildid=", "-o"])
-        .arg(module)
-        .arg("."))
+        .args(["-ldflags=-checklinkname=0 -s -w -buildid="])
+        .args(["-o", "strategy.wasm", "."]))
 }
 
 /// Puts the project's files into the package where the bindings look for the strategy, and removes those that are gone.

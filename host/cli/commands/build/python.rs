@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
+use super::MADE;
 use super::tools::{Needs, Tool, ask, run};
 use crate::contract::World;
 use crate::exit::Failure;
@@ -29,12 +30,7 @@ pub(super) fn check(needs: &mut Needs<'_>, folder: &Path) {
 }
 
 /// Writes the component. With `wasi` it imports WASI, and `print` and exceptions show in its log.
-pub(super) fn build(
-    folder: &Path,
-    component: &Path,
-    world: World,
-    wasi: bool,
-) -> Result<(), Failure> {
+pub(super) fn build(folder: &Path, world: World, wasi: bool) -> Result<(), Failure> {
     let programs = folder
         .join("build/venv")
         .join(if cfg!(windows) { "Scripts" } else { "bin" });
@@ -73,7 +69,5 @@ pub(super) fn build(
     if !wasi {
         command.arg("--stub-wasi");
     }
-    run(command
-        .args(["--python-path", ".", "strategy", "--output"])
-        .arg(component))
+    run(command.args(["--python-path", ".", "strategy", "--output", MADE]))
 }

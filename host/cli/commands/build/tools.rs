@@ -7,7 +7,6 @@ use std::process::{Command, ExitStatus, Stdio};
 use anyhow::{Context as _, anyhow};
 
 use crate::exit::Failure;
-use crate::figures;
 use crate::output::{FAINT, Messages, styled};
 
 /// A tool that has to be installed.
@@ -86,9 +85,8 @@ impl<'a> Needs<'a> {
             return Ok(());
         }
         let failure = Failure::wrong_use(anyhow!(
-            "cannot build `{}`: {} is missing or too old, and nothing was written",
-            self.folder.display(),
-            figures::count(self.missing.len(), "thing")
+            "cannot build `{}`, and nothing was written; missing or too old:",
+            self.folder.display()
         ));
         let lines = self.missing.iter().map(|line| format!("\n  → {line}"));
         Err(failure.with_more(lines.collect::<String>()))
