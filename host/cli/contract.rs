@@ -5,18 +5,9 @@ use serde::{Deserialize, Serialize};
 
 /// Its files, by name.
 pub(crate) const FILES: [(&str, &str); 4] = [
-    (
-        "history.wit",
-        include_str!("../../wit/v0.1/history.wit"),
-    ),
-    (
-        "services.wit",
-        include_str!("../../wit/v0.1/services.wit"),
-    ),
-    (
-        "strategy.wit",
-        include_str!("../../wit/v0.1/strategy.wit"),
-    ),
+    ("history.wit", include_str!("../../wit/v0.1/history.wit")),
+    ("services.wit", include_str!("../../wit/v0.1/services.wit")),
+    ("strategy.wit", include_str!("../../wit/v0.1/strategy.wit")),
     ("worlds.wit", include_str!("../../wit/v0.1/worlds.wit")),
 ];
 

@@ -69,12 +69,23 @@ fn build_lists_all_missing_tools_and_how_they_are_installed() {
         ("rust", &["cargo 1.85 or later: not found", "rustup.rs"][..]),
         ("typescript", &["node 20.0", "nodejs.org", "npm 9.0"]),
         ("javascript", &["node 20.0", "nodejs.org", "npm 9.0"]),
-        ("python", &["python3 3.10 or later: not found", "python.org"]),
+        (
+            "python",
+            &["python3 3.10 or later: not found", "python.org"],
+        ),
         (
             "c",
-            &["clang 19.0", "apt-get install clang-19 lld-19", "wit-bindgen 0.63", "cargo install"],
+            &[
+                "clang 19.0",
+                "apt-get install clang-19 lld-19",
+                "wit-bindgen 0.63",
+                "cargo install",
+            ],
         ),
-        ("go", &["go 1.25", "go.dev/dl", "wit-bindgen 0.63", "cargo install"]),
+        (
+            "go",
+            &["go 1.25", "go.dev/dl", "wit-bindgen 0.63", "cargo install"],
+        ),
     ] {
         let project = Project::new(language);
         let cannot = ["cannot build `", "nothing was written"];
@@ -92,15 +103,28 @@ fn build_refuses_tools_that_are_too_old_or_broken() {
     for (language, tool, says, found) in [
         ("javascript", "node", "echo v18.20.4", "found 18.20"),
         ("python", "python3", "echo Python 3.9.18", "found 3.9"),
-        ("go", "go", "echo go version go1.24.9 linux/amd64", "found 1.24"),
-        ("c", "wit-bindgen", "echo wit-bindgen-cli 0.60.0", "found 0.60"),
+        (
+            "go",
+            "go",
+            "echo go version go1.24.9 linux/amd64",
+            "found 1.24",
+        ),
+        (
+            "c",
+            "wit-bindgen",
+            "echo wit-bindgen-cli 0.60.0",
+            "found 0.60",
+        ),
         ("rust", "cargo", "echo cargo 1.84.0", "found 1.84"),
         ("go", "go", "echo nothing", "says no version"),
         ("go", "go", "exit 3", "does not start"),
     ] {
         let project = Project::new(language);
         project.tool(tool, says);
-        project.build(&[]).ends(2).says(&[&format!("{tool} "), found]);
+        project
+            .build(&[])
+            .ends(2)
+            .says(&[&format!("{tool} "), found]);
     }
     // Tools that are there, and what they need is not.
     let project = Project::new("python");
@@ -112,7 +136,10 @@ fn build_refuses_tools_that_are_too_old_or_broken() {
         .says(&["the module `venv`", "apt-get install python3-venv"]);
     let project = Project::new("c");
     project.tool("wit-bindgen", "echo wit-bindgen-cli 0.63.0");
-    project.tool("clang", "[ $# = 1 ] && echo clang version 21.1.0 || echo wasm-ld");
+    project.tool(
+        "clang",
+        "[ $# = 1 ] && echo clang version 21.1.0 || echo wasm-ld",
+    );
     project
         .build(&[])
         .ends(2)
@@ -149,9 +176,14 @@ fn build_wraps_a_module_and_ends_with_file_size_and_imports() {
     let component = fs::read(project.path("drop-images.wasm")).expect("it is there");
     // By the name of its folder, and from elsewhere.
     let mut command = project.bench.command();
-    command
-        .env("PATH", project.bench.path("tools"))
-        .args(["build", "drop-images", "-o", "here.wasm", "--world", "model-strategy"]);
+    command.env("PATH", project.bench.path("tools")).args([
+        "build",
+        "drop-images",
+        "-o",
+        "here.wasm",
+        "--world",
+        "model-strategy",
+    ]);
     let ran = Ran::of(command.output().expect("it runs")).ends(0);
     assert!(ran.stdout.starts_with("here.wasm: "), "{}", ran.stdout);
     let ran = ran.says(&["--world model-strategy", "build/model_strategy.c"]);
@@ -233,7 +265,11 @@ fn build_refuses_folders_and_options_that_do_not_fit() {
     let bench = Bench::new();
     let ran = bench.run(&["build"]).ends(2);
     let ran = ran.says(&["is not the project of a strategy", "`baler new NAME`"]);
-    for mark in ["Cargo.toml (Rust)", "strategy.c (C)", "package.json (JavaScript)"] {
+    for mark in [
+        "Cargo.toml (Rust)",
+        "strategy.c (C)",
+        "package.json (JavaScript)",
+    ] {
         assert!(ran.stderr.contains(mark), "{}", ran.stderr);
     }
     bench
@@ -242,8 +278,16 @@ fn build_refuses_folders_and_options_that_do_not_fit() {
         .says(&["cannot build `nowhere`: name a folder that is there"]);
     for (language, options, reason) in [
         ("c", &["--wasi"][..], "`--wasi` is for Rust and Python"),
-        ("rust", &["--world", "model-strategy"], "`--world` is for Python, C and Go"),
-        ("typescript", &["--world", "pure-strategy"], "`package.json` name the world"),
+        (
+            "rust",
+            &["--world", "model-strategy"],
+            "`--world` is for Python, C and Go",
+        ),
+        (
+            "typescript",
+            &["--world", "pure-strategy"],
+            "`package.json` name the world",
+        ),
         ("c", &["-o", "strategy.c"], "ends in `.wasm`"),
         ("c", &["-o", "-"], "ends in `.wasm`"),
     ] {

@@ -52,10 +52,7 @@ const LANGUAGES: [(&str, &[&str]); 6] = [
             "wit/worlds.wit",
         ],
     ),
-    (
-        "go",
-        &["strategy.go", "strategy_test.go", "wit/worlds.wit"],
-    ),
+    ("go", &["strategy.go", "strategy_test.go", "wit/worlds.wit"]),
 ];
 
 /// All files of a folder, by their paths in it.
@@ -80,7 +77,8 @@ fn new_makes_a_project_with_the_name_everywhere() {
             .run(&["new", "drop-images", "--lang", language])
             .ends(0);
         assert!(
-            ran.stdout.ends_with("next: cd drop-images && baler build\n"),
+            ran.stdout
+                .ends_with("next: cd drop-images && baler build\n"),
             "{}",
             ran.stdout
         );
@@ -164,8 +162,11 @@ fn new_names_the_sdk_of_a_checkout_as_cargo_reads_it() {
     let manifest = "[package]\nname = \"baler-strategy\"\n";
     bench.file("che\"ckout/sdk/Cargo.toml", manifest);
     let dependency = |name: &str| {
-        let manifest = fs::read_to_string(bench.path(name).join("Cargo.toml")).expect("it is there");
-        let line = manifest.lines().find(|line| line.starts_with("baler-strategy"));
+        let manifest =
+            fs::read_to_string(bench.path(name).join("Cargo.toml")).expect("it is there");
+        let line = manifest
+            .lines()
+            .find(|line| line.starts_with("baler-strategy"));
         line.expect("a dependency").to_owned()
     };
     let new = |name: &str, more: &[&str]| {

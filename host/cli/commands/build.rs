@@ -60,7 +60,10 @@ Exit codes: 0 built, 1 baler failed, 2 invalid usage, or tools are missing or to
 impl BuildCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
         let folder = self.folder.canonicalize().with_context(|| {
-            format!("cannot build `{}`: name a folder that is there", self.folder.display())
+            format!(
+                "cannot build `{}`: name a folder that is there",
+                self.folder.display()
+            )
         });
         let folder = folder.map_err(Failure::wrong_use)?;
         let language = Language::of(&folder)
@@ -151,7 +154,10 @@ impl BuildCommand {
             return Ok(path.clone());
         }
         let name = folder.file_name().ok_or_else(|| {
-            anyhow!("`{}` has no name; name the file by `--output`", folder.display())
+            anyhow!(
+                "`{}` has no name; name the file by `--output`",
+                folder.display()
+            )
         })?;
         let mut file = name.to_owned();
         file.push(if self.wasi { "-wasi.wasm" } else { ".wasm" });

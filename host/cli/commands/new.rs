@@ -49,7 +49,8 @@ impl NewCommand {
         let folder = Path::new(&self.name);
         check_free(folder).map_err(Failure::wrong_use)?;
         let files = templates::project(self.lang, &self.name, &sdk);
-        write(folder, &files).with_context(|| format!("cannot write the folder `{}`", self.name))?;
+        write(folder, &files)
+            .with_context(|| format!("cannot write the folder `{}`", self.name))?;
         output::words(&format!(
             "{name}: a strategy in {}; it is in `{}`, and README.md has the commands\nnext: cd {name} && baler build\n",
             self.lang.name(),
@@ -75,7 +76,10 @@ impl NewCommand {
             ));
         }
         let manifest = fs::read_to_string(sdk.join("Cargo.toml")).unwrap_or_default();
-        if !manifest.lines().any(|line| line == "name = \"baler-strategy\"") {
+        if !manifest
+            .lines()
+            .any(|line| line == "name = \"baler-strategy\"")
+        {
             return Err(anyhow!(
                 "`--sdk` names `{}`, which does not hold the crate `baler-strategy`; name the folder `guest-strategies/sdk` of a checkout of baler",
                 sdk.display()
@@ -83,9 +87,12 @@ impl NewCommand {
         }
         // Cargo starts from the new folder.
         let path = Path::new("..").join(sdk);
-        let path = path
-            .to_str()
-            .ok_or_else(|| anyhow!("`{}` is not UTF-8, as `Cargo.toml` has to be", sdk.display()))?;
+        let path = path.to_str().ok_or_else(|| {
+            anyhow!(
+                "`{}` is not UTF-8, as `Cargo.toml` has to be",
+                sdk.display()
+            )
+        })?;
         // The escapes of JSON are those of TOML.
         let path = serde_json::to_string(path)?;
         Ok(format!("baler-strategy = {{ path = {path} }}"))

@@ -85,7 +85,11 @@ fn module_of(said: &str, manifest: &Path) -> Option<PathBuf> {
         .filter_map(|line| serde_json::from_str::<Artifact>(line).ok());
     let mut own = artifacts.filter(|artifact| {
         artifact.manifest_path == manifest
-            && artifact.target.crate_types.iter().any(|kind| kind == "cdylib")
+            && artifact
+                .target
+                .crate_types
+                .iter()
+                .any(|kind| kind == "cdylib")
     });
     let is_module = |file: &PathBuf| file.extension().is_some_and(|ending| ending == "wasm");
     own.find_map(|artifact| artifact.filenames.into_iter().find(is_module))

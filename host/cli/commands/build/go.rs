@@ -64,10 +64,9 @@ fn place_sources(folder: &Path, package: &Path) -> io::Result<()> {
     }
     for entry in fs::read_dir(folder)? {
         let file = entry?.path();
-        if let (Some("go"), Some(name)) = (
-            file.extension().and_then(OsStr::to_str),
-            file.file_name(),
-        ) {
+        if let (Some("go"), Some(name)) =
+            (file.extension().and_then(OsStr::to_str), file.file_name())
+        {
             place(&file, &package.join(name))?;
         }
     }

@@ -19,7 +19,8 @@ const PYTHON: Tool = Tool {
 };
 
 pub(super) fn check(needs: &mut Needs<'_>, folder: &Path) {
-    if needs.tool(&PYTHON) && ask(folder, PYTHON.program, &["-c", "import ensurepip, venv"]).is_err()
+    if needs.tool(&PYTHON)
+        && ask(folder, PYTHON.program, &["-c", "import ensurepip, venv"]).is_err()
     {
         needs.lacks(
             "the module `venv` of python3",
@@ -47,7 +48,13 @@ pub(super) fn build(folder: &Path, world: World, wasi: bool) -> Result<(), Failu
             .current_dir(folder))?;
     }
     run(Command::new(programs.join("python"))
-        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+        .args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        ])
         .args(["--requirement", "requirements.txt"])
         .current_dir(folder))?;
     let componentize = || {

@@ -86,7 +86,10 @@ mod tests {
             // In the README, and where the strategy says its name.
             assert!(names > 3, "{language:?}: {names}");
             for path in [language.mark(), language.source()] {
-                assert!(files.iter().any(|(own, _)| own == path), "{path} of {language:?}");
+                assert!(
+                    files.iter().any(|(own, _)| own == path),
+                    "{path} of {language:?}"
+                );
             }
         }
     }
