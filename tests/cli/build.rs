@@ -210,7 +210,7 @@ fn build_says_what_a_tool_says_and_leaves_the_last_component() {
     project
         .build(&[])
         .ends(5)
-        .says(&["cannot read `", "strategy.wasm`"]);
+        .says(&["the tools wrote no `build/strategy.wasm`"]);
     let made = project.bench.path("made.wasm");
     project.tools_for_c(&copying(&made));
     let empty_component: &[u8] = b"\0asm\x0d\0\x01\0";

@@ -182,6 +182,12 @@ impl BuildCommand {
             Language::C => c::build(folder, world)?,
             Language::Go => go::build(folder, world)?,
         }
+        if !made.exists() {
+            return Err(Failure::wrong_input(anyhow!(
+                "the tools wrote no `{MADE}` in `{}`, which has to be what they make",
+                folder.display()
+            )));
+        }
         Ok(made)
     }
 }
