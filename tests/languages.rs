@@ -115,7 +115,7 @@ async fn all_languages_give_the_same_result_every_time() {
             .introspect(&strategy, None)
             .await
             .expect("it says what it is");
-        assert!(said.name.starts_with("keep-newest"), "{}", said.name);
+        assert_eq!(said.name, "keep-newest", "{}", guest.name);
         assert_eq!(said.version, "0.1.0");
         assert_eq!(said.reason_codes, ["old"], "{}", guest.name);
         assert_eq!(said.metric_names, ["removed"], "{}", guest.name);

@@ -8,6 +8,8 @@ mod arguments;
 mod settings;
 mod archive;
 mod input;
+mod language;
+mod contract;
 mod files;
 mod file_size;
 mod resource_limits;
@@ -64,9 +66,9 @@ use commands::{
     AddCommand, LockCommand, PullCommand, PushCommand, SignCommand, UpdateCommand, VerifyCommand,
 };
 use commands::{
-    ArchiveCommand, CacheCommand, CompactCommand, ExpandCommand, IntrospectCommand, ReportCommand,
-    ShouldCompactCommand, StrategiesCommand, TrustCommand, UndoCommand, ValidateCommand, WRAP_TASK,
-    WrapCommand,
+    ArchiveCommand, BuildCommand, CacheCommand, CompactCommand, ExpandCommand, IntrospectCommand,
+    NewCommand, ReportCommand, ShouldCompactCommand, StrategiesCommand, TrustCommand, UndoCommand,
+    ValidateCommand, WRAP_TASK, WrapCommand,
 };
 #[cfg(feature = "eval")]
 use commands::{BenchCommand, EvalCommand, TestCommand, TuneCommand};
@@ -98,6 +100,8 @@ enum Command {
     Introspect(IntrospectCommand),
     Strategies(StrategiesCommand),
     Trust(TrustCommand),
+    New(NewCommand),
+    Build(BuildCommand),
     Wrap(WrapCommand),
     #[cfg(feature = "registry")]
     Add(AddCommand),
@@ -234,6 +238,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Introspect(command) => command.exec().await,
             Command::Strategies(command) => command.exec().await,
             Command::Trust(command) => command.exec(),
+            Command::New(command) => command.exec(),
+            Command::Build(command) => command.exec().await,
             Command::Wrap(command) => command.exec().await,
             #[cfg(feature = "registry")]
             Command::Add(command) => command.exec().await,

@@ -8,6 +8,8 @@
 
 mod archive;
 mod archive_location;
+#[cfg(unix)]
+mod build;
 mod cache;
 mod compact;
 mod config;
@@ -23,6 +25,7 @@ mod limits;
 #[cfg(all(unix, feature = "http"))]
 mod mcp;
 mod models;
+mod new;
 mod output;
 mod pages;
 mod project;

@@ -98,7 +98,7 @@ fn is_elsewhere(command: &str) -> bool {
         "baler proxy",
         "printf '{",
         "curl ",
-        "cp guest",
+        "baler build",
     ]
     .iter()
     .any(|start| command.starts_with(start))

@@ -13,7 +13,7 @@ use crate::support::Ran;
 use crate::support::{Bench, example};
 
 /// A core module with all that the contract asks for, each function of which traps. `more` is added to it.
-fn module(imports: &str, more: &str) -> Vec<u8> {
+pub(crate) fn module(imports: &str, more: &str) -> Vec<u8> {
     let text = format!(
         r#"(module
             {imports}

@@ -5,6 +5,7 @@ mod add;
 mod archive;
 #[cfg(feature = "eval")]
 mod bench;
+mod build;
 mod cache;
 mod compact;
 #[cfg(feature = "http")]
@@ -19,6 +20,7 @@ mod lock;
 mod mcp;
 #[cfg(feature = "http")]
 mod mcp_install;
+mod new;
 #[cfg(feature = "http")]
 mod proxy;
 #[cfg(feature = "registry")]
@@ -52,6 +54,7 @@ pub(crate) use add::AddCommand;
 pub(crate) use archive::ArchiveCommand;
 #[cfg(feature = "eval")]
 pub(crate) use bench::BenchCommand;
+pub(crate) use build::BuildCommand;
 pub(crate) use cache::CacheCommand;
 pub(crate) use compact::CompactCommand;
 #[cfg(feature = "http")]
@@ -64,6 +67,7 @@ pub(crate) use introspect::IntrospectCommand;
 pub(crate) use lock::{LockCommand, PullCommand, UpdateCommand};
 #[cfg(feature = "http")]
 pub(crate) use mcp::McpCommand;
+pub(crate) use new::NewCommand;
 #[cfg(feature = "http")]
 pub(crate) use proxy::ProxyCommand;
 #[cfg(feature = "registry")]

@@ -8,9 +8,10 @@ use baler_host::child::ChildError;
 use baler_host::strategy::EngineLimits;
 use clap::Args;
 
+pub(super) use module::Job;
 pub(crate) use module::TASK;
-use module::{Job, World};
 
+use crate::contract::World;
 use crate::exit::{Exit, Failure};
 use crate::output::Messages;
 use crate::report::quoted;
@@ -79,10 +80,7 @@ impl WrapCommand {
             module,
             adapter,
         };
-        let component = TASK
-            .run(&job.written()?, &EngineLimits::default())
-            .await
-            .map_err(|error| self.not_wrapped(error))?;
+        let component = component_of(&job, &self.module).await?;
         output
             .finish_binary(&component)
             .map_err(Failure::wrong_use)?;
@@ -94,21 +92,27 @@ impl WrapCommand {
         ));
         Ok(Exit::Done)
     }
+}
 
-    fn not_wrapped(&self, error: ChildError) -> Failure {
-        let is_ours = error.is_by_the_machine();
-        let module = self.module.display();
-        let error = anyhow::Error::from(error).context(format!("cannot wrap `{module}`"));
-        if is_ours {
-            Failure::from(error)
-        } else {
-            Failure::wrong_input(error)
-        }
+/// Returns the component that a core module makes. `shown` is the path of the module, for errors.
+pub(super) async fn component_of(job: &Job, shown: &Path) -> Result<Vec<u8>, Failure> {
+    TASK.run(&job.written()?, &EngineLimits::default())
+        .await
+        .map_err(|error| not_wrapped(shown, error))
+}
+
+fn not_wrapped(module: &Path, error: ChildError) -> Failure {
+    let is_ours = error.is_by_the_machine();
+    let error = anyhow::Error::from(error).context(format!("cannot wrap `{}`", module.display()));
+    if is_ours {
+        Failure::from(error)
+    } else {
+        Failure::wrong_input(error)
     }
 }
 
 /// Reads a module.
-fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+pub(super) fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     let limit = EngineLimits::default().component_bytes as u64;
     let shown = file.display();
     let bytes = if file.as_os_str() == "-" {

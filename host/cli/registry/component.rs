@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use baler_host::strategy::{Introspection, inspect};
+use baler_host::strategy::{EngineLimits, Introspection, inspect};
 use baler_registry::{Interfaces, semver::Version};
 
 use crate::arguments::SandboxArguments;
@@ -44,7 +44,7 @@ impl Component {
                 cleaned(&format!("{error:#}"))
             ))
         };
-        let inspected = inspect(&wasm).map_err(|error| cannot_use(error.into()))?;
+        let inspected = inspect(&wasm, &EngineLimits::default()).map_err(|error| cannot_use(error.into()))?;
         let host = sandbox.host(
             HostSettings {
                 archive: Keeping::Nowhere,

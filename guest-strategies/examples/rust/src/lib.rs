@@ -17,11 +17,11 @@ impl Default for Config {
     }
 }
 
-struct KeepNewest;
+struct ThisStrategy;
 
-impl Strategy for KeepNewest {
+impl Strategy for ThisStrategy {
     type Config = Config;
-    const NAME: &'static str = "keep-newest-rust";
+    const NAME: &'static str = "keep-newest";
     const VERSION: &'static str = "0.1.0";
     const DESCRIPTION: &'static str = "Keeps the newest units that fit.";
     const CONFIG_SCHEMA: &'static str = r#"{
@@ -68,7 +68,7 @@ impl Strategy for KeepNewest {
     }
 }
 
-baler_strategy::export!(KeepNewest);
+baler_strategy::export!(ThisStrategy);
 
 /// Instructions are part of the overhead already.
 fn cost(unit: &Unit) -> i64 {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn keep_newest_keeps_what_must_stay_and_the_newest_that_fit() {
+    fn keeps_what_must_stay_and_the_newest_that_fit() {
         let recording = harbour();
         let floor = recording.situation(0).floor;
         for (budget, config, kept) in [
@@ -107,7 +107,7 @@ mod tests {
             (floor, "", &[0, 3]),
             (floor + 1_000, r#"{"units": 1}"#, &[0, 3, 4]),
         ] {
-            let tested = run::<KeepNewest>(&recording, &recording.situation(budget), config)
+            let tested = run::<ThisStrategy>(&recording, &recording.situation(budget), config)
                 .expect("the strategy declares no failure");
             assert_eq!(tested.kept(), kept, "{budget} {config}");
         }

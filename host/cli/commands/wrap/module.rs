@@ -2,11 +2,12 @@
 
 use anyhow::{Context as _, anyhow};
 use baler_host::child::ChildTask;
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use wasmparser::{Parser, Payload};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::{PackageId, Resolve, SourceMap};
+
+use crate::contract::{self, MODEL, World};
 
 /// Wraps the [`Job`] of its input.
 pub(crate) const TASK: ChildTask = ChildTask::new("baler-wrap-module", |input, _| {
@@ -14,45 +15,6 @@ pub(crate) const TASK: ChildTask = ChildTask::new("baler-wrap-module", |input, _
         .and_then(Job::wrapped)
         .map_err(|error| format!("{error:#}"))
 });
-
-/// A world of the contract.
-#[derive(Debug, Clone, Copy, ValueEnum, Serialize, Deserialize)]
-pub(super) enum World {
-    PureStrategy,
-    ModelStrategy,
-}
-
-impl World {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::PureStrategy => "pure-strategy",
-            Self::ModelStrategy => "model-strategy",
-        }
-    }
-}
-
-/// The files of the contract, as this program supports it.
-const CONTRACT: [(&str, &str); 4] = [
-    (
-        "history.wit",
-        include_str!("../../../../wit/v0.1/history.wit"),
-    ),
-    (
-        "services.wit",
-        include_str!("../../../../wit/v0.1/services.wit"),
-    ),
-    (
-        "strategy.wit",
-        include_str!("../../../../wit/v0.1/strategy.wit"),
-    ),
-    (
-        "worlds.wit",
-        include_str!("../../../../wit/v0.1/worlds.wit"),
-    ),
-];
-
-/// The import by which a module asks a model.
-const MODEL: &str = "baler:compaction/model@0.1.0";
 
 /// The import name of preview 1 of WASI.
 const PREVIEW_1: &str = "wasi_snapshot_preview1";
@@ -70,10 +32,10 @@ struct Contents {
 
 /// What is to be wrapped, and how.
 #[derive(Debug)]
-pub(super) struct Job {
-    pub(super) world: Option<World>,
-    pub(super) module: Vec<u8>,
-    pub(super) adapter: Option<Vec<u8>>,
+pub(crate) struct Job {
+    pub(crate) world: Option<World>,
+    pub(crate) module: Vec<u8>,
+    pub(crate) adapter: Option<Vec<u8>>,
 }
 
 /// The first line of a job, which describes the bytes after it.
@@ -152,7 +114,7 @@ impl Job {
 }
 
 fn add_types(module: &mut Vec<u8>, world: World) -> anyhow::Result<()> {
-    let (contract, package) = contract()?;
+    let (contract, package) = resolved()?;
     let world = contract.select_world(&[package], Some(world.name()))?;
     embed_component_metadata(module, &contract, world, StringEncoding::UTF8)
 }
@@ -190,9 +152,9 @@ impl Contents {
 }
 
 /// Reads the contract.
-fn contract() -> anyhow::Result<(Resolve, PackageId)> {
+fn resolved() -> anyhow::Result<(Resolve, PackageId)> {
     let mut files = SourceMap::new();
-    for (name, text) in CONTRACT {
+    for (name, text) in contract::FILES {
         files.push_str(name, text);
     }
     let mut resolve = Resolve::default();

@@ -21,8 +21,11 @@ pub struct Inspection {
 /// Name of the interface that every strategy exports, without its version.
 const STRATEGY: &str = "baler:compaction/strategy@";
 
-/// Checks the size and the kind of a file, and reads the names of its imports and exports.
-pub(crate) fn inspect(bytes: &[u8], limits: &EngineLimits) -> Result<Inspection, LoadError> {
+/// Checks the size and the kind of a component file, and reads the names of its imports and exports. Nothing is compiled.
+///
+/// # Errors
+/// It is not a component that exports a strategy of a supported contract.
+pub fn inspect(bytes: &[u8], limits: &EngineLimits) -> Result<Inspection, LoadError> {
     if bytes.is_empty() {
         return Err(LoadError::Empty);
     }

@@ -36,8 +36,7 @@ use cache::CodeCache;
 pub use cache::{CodeSize, CompiledCode};
 pub use compile::{Compiler, serve_as_compiler, serve_as_compiler_with};
 pub(crate) use guest_runner::GuestRunner;
-pub use inspect::Inspection;
-pub(crate) use inspect::inspect;
+pub use inspect::{Inspection, inspect};
 pub use load_error::LoadError;
 use store::Context;
 

@@ -12,7 +12,7 @@ pub use crate::gate::{Gate, Permit};
 pub use crate::limits::{CountedFaults, EngineLimits};
 pub use crate::report::{Decision, Introspection, LogLevel, Metric, MetricValue, Permission};
 #[cfg(feature = "sandbox")]
-pub use crate::sandbox::{CodeSize, CompiledCode, Inspection, LoadError};
+pub use crate::sandbox::{CodeSize, CompiledCode, Inspection, LoadError, inspect};
 
 use std::fmt;
 use std::sync::Arc;
@@ -36,15 +36,6 @@ pub(crate) const MAX_CONFIG_BYTES: usize = 64 << 10;
 #[must_use]
 pub fn contracts() -> &'static [&'static str] {
     crate::sandbox::CONTRACTS
-}
-
-/// Reads what the file of a component says, without compiling or running it.
-///
-/// # Errors
-/// It is no component, or exports no contract that this host supports.
-#[cfg(feature = "sandbox")]
-pub fn inspect(component: &[u8]) -> Result<Inspection, LoadError> {
-    crate::sandbox::inspect(component, &EngineLimits::default())
 }
 
 /// Strategy that a host can call: a loaded component, a remote strategy, or a native strategy.

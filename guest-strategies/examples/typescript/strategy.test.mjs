@@ -1,12 +1,12 @@
-// Runs the strategy in Node, with a conversation of its own. Needs what `build.sh` makes.
+// Runs the strategy in Node, with a conversation of its own. `npm test` bundles it before.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 // The bundle imports the contract by names that only a component host knows.
-const bundle = readFileSync(new URL('keep-newest.bundle.js', import.meta.url), 'utf8')
+const bundle = readFileSync(new URL('build/strategy.js', import.meta.url), 'utf8')
   .replace(/import \{ (.*?) \} from "baler:compaction\/(\w+)@0.1.0";/g, 'const { $1 } = globalThis.contract.$2;');
-const file = new URL('build/keep-newest.test.mjs', import.meta.url);
+const file = new URL('build/strategy.test.mjs', import.meta.url);
 writeFileSync(file, bundle);
 
 const unit = (kind, tokens, isProtected = false) => ({ kind, tokens, trait: { protected: isProtected } });

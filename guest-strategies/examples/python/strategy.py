@@ -7,7 +7,7 @@ from wit_world.imports.history import Traits, UnitKind
 
 
 @strategy(
-    name="keep-newest-python",
+    name="keep-newest",
     version="0.1.0",
     description="Keeps the newest units that fit.",
     config={

@@ -1,13 +1,14 @@
 // Runs the strategy in Node, with a conversation of its own.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-// The bundle imports the contract by names that only a component host knows.
-const bundle = readFileSync(new URL('keep-newest.js', import.meta.url), 'utf8')
+// The strategy imports the contract by names that only a component host knows.
+const module = readFileSync(new URL('strategy.js', import.meta.url), 'utf8')
   .replace(/import \{ (.*?) \} from .baler:compaction\/(\w+)@0.1.0.;/g, 'const { $1 } = globalThis.contract.$2;');
-const file = new URL('keep-newest.bundle.js', import.meta.url);
-writeFileSync(file, bundle);
+mkdirSync(new URL('build', import.meta.url), { recursive: true });
+const file = new URL('build/strategy.test.mjs', import.meta.url);
+writeFileSync(file, module);
 
 const unit = (kind, tokens, isProtected = false) => ({ kind, tokens, trait: { protected: isProtected } });
 const harbour = [

@@ -48,7 +48,7 @@ bool S(introspect)(pure_strategy_string_t *maybe_config, S(introspection_t) *ret
     (void)maybe_config;
     (void)err;
     memset(ret, 0, sizeof *ret);
-    pure_strategy_string_dup(&ret->name, "keep-newest-c");
+    pure_strategy_string_dup(&ret->name, "keep-newest");
     pure_strategy_string_dup(&ret->version, "0.1.0");
     pure_strategy_string_dup(&ret->description, "Keeps the newest units that fit.");
     pure_strategy_string_dup(&ret->config_schema, SCHEMA);

@@ -78,7 +78,7 @@ func Introspect(text wit.Option[string]) wit.Result[Introspection, Failure] {
 		return wit.Err[Introspection](MakeFailureBadConfig(err.Error()))
 	}
 	return wit.Ok[Introspection, Failure](Introspection{
-		Name:         "keep-newest-go",
+		Name:         "keep-newest",
 		Version:      "0.1.0",
 		Description:  "Keeps the newest units that fit.",
 		ConfigSchema: schema,

@@ -1,7 +1,7 @@
 // Keeps what must stay and, of the rest, the newest units: at most `units` of them, and no more than fit.
 import { units } from 'baler:compaction/history@0.1.0';
 
-const NAME = 'keep-newest-js';
+const NAME = 'keep-newest';
 const SCHEMA = JSON.stringify({
   type: 'object',
   additionalProperties: false,

@@ -3,7 +3,7 @@ import { units } from 'baler:compaction/history@0.1.0';
 import { BadConfig, defineStrategy, metrics, spans } from './baler-strategy.ts';
 
 export const strategy = defineStrategy({
-  name: 'keep-newest-ts',
+  name: 'keep-newest',
   version: '0.1.0',
   description: 'Keeps the newest units that fit.',
   configSchema: {

@@ -1,16 +1,20 @@
-"""Runs the strategy in this Python, with a conversation of its own. `build.sh` makes the bindings that it needs."""
+"""Runs the strategy in this Python, with a conversation of its own. `baler build` makes the bindings that it needs."""
 
 import json
+import sys
 import unittest
+from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).parent / "build" / "bindings"))
 
 from componentize_py_types import Err
 from wit_world.exports.strategy import Failure_BadConfig, Failure_Other
 from wit_world.imports import history, log
 from wit_world.imports.history import Traits, UnitKind
 
-import keep_newest
+import strategy
 
 
 def figures(*units):
@@ -32,10 +36,10 @@ def situation(budget):
     return SimpleNamespace(budget=budget, overhead=50, opening_note=0)
 
 
-class KeepNewest(unittest.TestCase):
+class KeepsTheNewest(unittest.TestCase):
     def compact(self, budget, config=""):
         with mock.patch.object(history, "units", return_value=HARBOUR):
-            return keep_newest.Strategy().compact(situation(budget), config)
+            return strategy.Strategy().compact(situation(budget), config)
 
     def kept(self, budget, config=""):
         plan = self.compact(budget, config).outcome.value
@@ -57,16 +61,16 @@ class KeepNewest(unittest.TestCase):
     def test_says_of_a_config_what_is_wrong(self):
         for config in ['{"units": -1}', '{"units": "two"}', "[", "3"]:
             with self.assertRaises(Err) as raised:
-                keep_newest.Strategy().introspect(config)
+                strategy.Strategy().introspect(config)
             self.assertIsInstance(raised.exception.value, Failure_BadConfig, config)
-        self.assertEqual(json.loads(keep_newest.Strategy().introspect(None).config_schema)["type"], "object")
+        self.assertEqual(json.loads(strategy.Strategy().introspect(None).config_schema)["type"], "object")
 
     def test_declares_an_exception_and_logs_where_it_was(self):
         with mock.patch.object(history, "units", side_effect=ZeroDivisionError("no units")):
             with mock.patch.object(log, "emit") as emit, self.assertRaises(Err) as raised:
-                keep_newest.Strategy().compact(situation(100), "")
+                strategy.Strategy().compact(situation(100), "")
         self.assertEqual(raised.exception.value, Failure_Other("ZeroDivisionError: no units"))
-        self.assertIn("keep_newest.py", emit.call_args.args[1])
+        self.assertIn("strategy.py", emit.call_args.args[1])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+../../../../../guest-strategies/examples/rust/src/lib.rs
