@@ -1,0 +1,57 @@
+//! Makes a text so small that a plan may write it: with the host's mark, it has to cost fewer tokens than the old one.
+
+use std::ops::Range;
+
+use baler_strategy::{Conversation, Run, Situation, excerpt};
+
+use crate::hidden::REDACTED;
+
+/// Returns the text, with its middle left out as far as it takes to cost fewer than `tokens`; `None` if there is no
+/// such text.
+pub(crate) fn smaller_than(
+    tokens: u32,
+    text: String,
+    conversation: &Conversation<'_>,
+    situation: &Situation,
+) -> Option<String> {
+    // The mark in a text costs at most what that of an inserted message costs.
+    let most = tokens.checked_sub(situation.insertion_overhead)?;
+    let fits = |text: &str| conversation.count(text) < most;
+    if fits(&text) {
+        return Some(text);
+    }
+    let mut bytes = text.len();
+    while bytes > 2 * excerpt::SHORTEST_RUN {
+        bytes -= bytes / 8;
+        let cut = kept(&text, &excerpt::ends(&text, bytes / 2, bytes / 2));
+        if fits(&cut) {
+            return Some(cut);
+        }
+    }
+    fits(REDACTED).then(|| REDACTED.to_owned())
+}
+
+/// Returns these runs of a text, with a line for each gap.
+pub(crate) fn excerpt_of(text: &str, runs: &[Run]) -> String {
+    let runs: Vec<_> = runs
+        .iter()
+        .map(|run| run.start as usize..run.end as usize)
+        .collect();
+    kept(text, &runs)
+}
+
+fn kept(text: &str, runs: &[Range<usize>]) -> String {
+    let mut written = String::with_capacity(text.len());
+    let mut next = 0;
+    for run in runs.iter().cloned().chain([text.len()..text.len()]) {
+        if run.start > next {
+            if !written.is_empty() && !written.ends_with('\n') {
+                written.push('\n');
+            }
+            written.push_str(&format!("[… {} bytes left out …]\n", run.start - next));
+        }
+        next = run.end;
+        written.push_str(text.get(run).unwrap_or_default());
+    }
+    written
+}
