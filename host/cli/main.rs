@@ -58,9 +58,9 @@ use clap::builder::Styles;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use commands::{
-    ArchiveCommand, CacheCommand, CompactCommand, ExpandCommand, IntrospectCommand, ReportCommand,
-    ShouldCompactCommand, StrategiesCommand, TrustCommand, UndoCommand, ValidateCommand, WRAP_TASK,
-    WrapCommand,
+    ArchiveCommand, COMPOSE_TASK, CacheCommand, CompactCommand, ComposeCommand, ExpandCommand,
+    IntrospectCommand, ReportCommand, ShouldCompactCommand, StrategiesCommand, TrustCommand,
+    UndoCommand, ValidateCommand, WRAP_TASK, WrapCommand,
 };
 #[cfg(feature = "http")]
 use commands::{
@@ -93,6 +93,7 @@ enum Command {
     Strategies(StrategiesCommand),
     Trust(TrustCommand),
     Wrap(WrapCommand),
+    Compose(ComposeCommand),
     Cache(CacheCommand),
     Validate(ValidateCommand),
     Report(ReportCommand),
@@ -134,7 +135,8 @@ fn version() -> String {
 }
 
 fn main() -> ExitCode {
-    if let Some(done) = baler_host::serve_as_compiler().or_else(|| WRAP_TASK.serve()) {
+    let tasks = || WRAP_TASK.serve().or_else(|| COMPOSE_TASK.serve());
+    if let Some(done) = baler_host::serve_as_compiler().or_else(tasks) {
         return done;
     }
     arenas::few();
@@ -211,6 +213,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Strategies(command) => command.exec().await,
             Command::Trust(command) => command.exec(),
             Command::Wrap(command) => command.exec().await,
+            Command::Compose(command) => command.exec().await,
             Command::Cache(command) => command.exec(),
             Command::Validate(command) => command.exec(),
             Command::Report(command) => command.exec(),

@@ -10,6 +10,7 @@ mod archive;
 mod archive_location;
 mod cache;
 mod compact;
+mod compose;
 mod config;
 mod conversations;
 #[cfg(all(unix, feature = "http"))]

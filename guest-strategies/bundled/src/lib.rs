@@ -13,9 +13,26 @@ pub struct Bundled {
 /// All of them.
 pub static ALL: &[Bundled] = include!(concat!(env!("OUT_DIR"), "/all.rs"));
 
+/// Steps before a strategy, for `baler compose`. None is a strategy by itself.
+pub static STEPS: &[Bundled] = include!(concat!(env!("OUT_DIR"), "/steps.rs"));
+
+/// What `baler compose` puts between other components.
+pub mod parts {
+    /// The conversation as a step shows it to the strategy behind it.
+    pub static VIEW: &[u8] = include!(concat!(env!("OUT_DIR"), "/view.rs"));
+
+    /// The second strategy where the first one fails.
+    pub static FALLBACK: &[u8] = include!(concat!(env!("OUT_DIR"), "/fallback.rs"));
+}
+
 /// The strategy of this name.
 pub fn by_name(name: &str) -> Option<&'static Bundled> {
     ALL.iter().find(|bundled| bundled.name == name)
+}
+
+/// The step of this name.
+pub fn step_by_name(name: &str) -> Option<&'static Bundled> {
+    STEPS.iter().find(|bundled| bundled.name == name)
 }
 
 /// Returns the strategy of this name, in any case of letters.

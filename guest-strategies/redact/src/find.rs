@@ -12,22 +12,29 @@ const HOST: usize = 253;
 
 /// Returns the places of secrets, addresses and words in a text, in order and without overlaps.
 pub(crate) fn places(text: &str, config: &Config) -> Vec<Range<usize>> {
-    let mut found = secrets_in(text);
-    let secrets = found.len();
+    let secrets = secrets_in(text);
+    let mut found = Vec::new();
     for kind in &config.addresses {
-        let addresses = match kind {
+        let mut addresses = match kind {
             Address::Email => emails(text),
             Address::Ipv4 => ipv4(text),
         };
-        found.extend(addresses);
+        // `password@host` in a URL.
+        addresses.retain(|own| {
+            let behind = secrets.partition_point(|secret| secret.end <= own.start);
+            secrets.get(behind).is_none_or(|secret| secret.start >= own.end)
+        });
+        found.append(&mut addresses);
     }
     for word in &config.words {
-        found.extend(text.match_indices(word.as_str()).map(|(at, own)| at..at + own.len()));
+        let all = text.match_indices(word.as_str());
+        found.extend(all.map(|(at, own)| at..at + own.len()));
     }
-    if found.len() > secrets {
-        found = joined(found);
+    if found.is_empty() {
+        return secrets;
     }
-    found
+    found.extend(secrets);
+    joined(found)
 }
 
 /// Returns the places in order. Those that overlap become one.
@@ -158,7 +165,7 @@ mod tests {
             ..Config::default()
         };
         assert_eq!(found("The Quayside, the Quay, the quay", &config), ["Quayside", "Quay"]);
-        let text = "DB=postgres://harbour:MAST-7x@db.harbour.example/tide";
-        assert_eq!(found(text, &config), ["MAST-7x@db.harbour.example"]);
+        let text = "DB=postgres://harbour:MAST-7x@db.harbour.example/Quay, PASSWORD=m@harbour.example";
+        assert_eq!(found(text, &config), ["MAST-7x", "Quay", "m@harbour.example"]);
     }
 }

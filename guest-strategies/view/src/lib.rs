@@ -67,7 +67,10 @@ fn replace(read: &mut [Vec<Message>], first: u32, shown: &[Shown]) {
 }
 
 #[cfg(target_family = "wasm")]
-bindings::export!(Component with_types_in bindings);
+#[expect(unsafe_code, reason = "generated: the functions that a host calls")]
+const _: () = {
+    bindings::export!(Component with_types_in bindings);
+};
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,7 @@
 mod archive;
 mod cache;
 mod compact;
+mod compose;
 #[cfg(feature = "http")]
 mod doctor;
 #[cfg(feature = "eval")]
@@ -36,6 +37,7 @@ mod wrap;
 pub(crate) use archive::ArchiveCommand;
 pub(crate) use cache::CacheCommand;
 pub(crate) use compact::CompactCommand;
+pub(crate) use compose::{ComposeCommand, TASK as COMPOSE_TASK};
 #[cfg(feature = "http")]
 pub(crate) use doctor::DoctorCommand;
 #[cfg(feature = "eval")]

@@ -107,8 +107,8 @@ impl WrapCommand {
     }
 }
 
-/// Reads a module.
-fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+/// Reads a module or a component.
+pub(super) fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     let limit = EngineLimits::default().component_bytes as u64;
     let shown = file.display();
     let bytes = if file.as_os_str() == "-" {
