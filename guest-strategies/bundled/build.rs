@@ -82,11 +82,7 @@ fn list(components: &[(&str, PathBuf)]) -> String {
 }
 
 /// Builds the components.
-fn from_sources(
-    workspace: &Path,
-    out_dir: &Path,
-    names: &[&str],
-) -> Result<Vec<PathBuf>, String> {
+fn from_sources(workspace: &Path, out_dir: &Path, names: &[&str]) -> Result<Vec<PathBuf>, String> {
     for path in [
         "Cargo.toml",
         "Cargo.lock",

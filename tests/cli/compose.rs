@@ -26,9 +26,11 @@ fn conversation() -> String {
     let mut messages = vec![json!({"role": "user", "content": "Why is the tide service down?"})];
     for step in 0..12 {
         let id = format!("call_{step}");
-        messages.push(json!({"role": "assistant", "content": format!("I look, {step}."), "tool_calls": [
-            {"id": id, "type": "function", "function": {"name": "shell", "arguments": "{}"}}
-        ]}));
+        messages.push(
+            json!({"role": "assistant", "content": format!("I look, {step}."), "tool_calls": [
+                {"id": id, "type": "function", "function": {"name": "shell", "arguments": "{}"}}
+            ]}),
+        );
         messages.push(json!({"role": "tool", "tool_call_id": id, "content": leak(20 + 10 * step)}));
     }
     messages.push(json!({"role": "assistant", "content": "It has no rights."}));
@@ -49,13 +51,18 @@ fn redact_keeps_secrets_out_of_what_a_strategy_writes_and_keeps() {
         for budget in ["900", "3000"] {
             let run = |strategy: &str| {
                 let budgeted = ["--budget", budget, "--strategy", strategy, "--json"];
-                let ran = bench.run(&[&["compact", &input][..], &budgeted].concat()).ends(0);
+                let ran = bench
+                    .run(&[&["compact", &input][..], &budgeted].concat())
+                    .ends(0);
                 serde_json::from_str::<Value>(&ran.stdout).expect("JSON")
             };
             let told = run(&composed);
             let name = &told["receipt"]["attempts"][0]["strategy"];
             assert_eq!(*name, *format!("redacting-{strategy}"), "{told}");
-            assert_eq!(told["receipt"]["attempts"].as_array().map(Vec::len), Some(1));
+            assert_eq!(
+                told["receipt"]["attempts"].as_array().map(Vec::len),
+                Some(1)
+            );
             let written = told["conversation"].to_string();
             for secret in [KEY, PASSWORD, ADDRESS, "MIIEvQIBADANBgkq"] {
                 assert!(!written.contains(secret), "{strategy} {budget}: {written}");
@@ -70,7 +77,15 @@ fn redact_keeps_secrets_out_of_what_a_strategy_writes_and_keeps() {
 fn a_composed_strategy_says_what_it_is_made_of() {
     let bench = Bench::new();
     bench
-        .run(&["compose", "redact", "tiered", "sliding-window", "-o", "all.wasm", "-q"])
+        .run(&[
+            "compose",
+            "redact",
+            "tiered",
+            "sliding-window",
+            "-o",
+            "all.wasm",
+            "-q",
+        ])
         .ends(0)
         .says(&[]);
     let ran = bench.run(&["introspect", "all.wasm", "--json"]).ends(0);
@@ -79,16 +94,31 @@ fn a_composed_strategy_says_what_it_is_made_of() {
     assert_eq!(own["name"], "redact-tiered-or-sliding-window");
     let schema: Value =
         serde_json::from_str(own["config-schema"].as_str().expect("a text")).expect("JSON");
-    let members: Vec<_> = schema["properties"].as_object().expect("members").keys().collect();
+    let members: Vec<_> = schema["properties"]
+        .as_object()
+        .expect("members")
+        .keys()
+        .collect();
     assert_eq!(members, ["first", "otherwise", "redact"]);
     let input = bench.file("request.json", conversation());
     for (config, code, says) in [
-        (r#"{"redact": {"addresses": []}, "otherwise": {"keep": {"units": 1}}}"#, 0, ""),
+        (
+            r#"{"redact": {"addresses": []}, "otherwise": {"keep": {"units": 1}}}"#,
+            0,
+            "",
+        ),
         (r#"{"redact": {"addreses": []}}"#, 2, "addreses"),
         (r#"{"keep": {"units": 1}}"#, 2, "keep"),
     ] {
         let ran = bench.run(&[
-            "compact", &input, "--strategy", "all.wasm", "--config", config, "--budget", "3000",
+            "compact",
+            &input,
+            "--strategy",
+            "all.wasm",
+            "--config",
+            config,
+            "--budget",
+            "3000",
         ]);
         assert_eq!(ran.code, code, "{config}: {}", ran.stderr);
         assert!(ran.stderr.contains(says), "{config}: {}", ran.stderr);
@@ -103,18 +133,29 @@ fn the_second_strategy_runs_if_the_first_fails() {
         .run(&["compose", "summarize", "sliding-window", "-o", "both.wasm"])
         .ends(0);
     let input = bench.file("request.json", conversation());
-    let ran = bench
-        .run(&["compact", &input, "--strategy", "both.wasm", "--budget", "3000", "--json"]);
+    let ran = bench.run(&[
+        "compact",
+        &input,
+        "--strategy",
+        "both.wasm",
+        "--budget",
+        "3000",
+        "--json",
+    ]);
     assert_eq!(ran.code, 2, "it may ask a model: {}", ran.stderr);
 }
 
 #[test]
 fn the_same_components_give_the_same_bytes_wherever_they_are() {
     let bench = Bench::new();
-    let window = baler_strategies::by_name("sliding-window").expect("ships").wasm;
+    let window = baler_strategies::by_name("sliding-window")
+        .expect("ships")
+        .wasm;
     bench.file("mine.wasm", window);
     for (strategy, output) in [("mine.wasm", "one.wasm"), ("sliding-window", "other.wasm")] {
-        bench.run(&["compose", "redact", strategy, "-o", output]).ends(0);
+        bench
+            .run(&["compose", "redact", strategy, "-o", output])
+            .ends(0);
     }
     let read = |name| fs::read(bench.path(name)).expect("a component");
     assert_eq!(read("one.wasm"), read("other.wasm"));
@@ -131,36 +172,72 @@ fn what_cannot_be_composed_is_refused_by_name_and_nothing_is_written() {
     let core = wat::parse_str("(module)").expect("a module");
     bench.file("core.wasm", core);
     bench.file("text.wasm", "hello");
-    bench.file("nothing.wasm", wat::parse_str("(component)").expect("a component"));
+    bench.file(
+        "nothing.wasm",
+        wat::parse_str("(component)").expect("a component"),
+    );
     let asks = r#"(component
         (import "acme:tools/clock@1.0.0" (instance))
         (instance $strategy)
         (export "baler:compaction/strategy@0.1.0" (instance $strategy)))"#;
     bench.file("asks.wasm", wat::parse_str(asks).expect("a component"));
-    let later = r#"(component (instance $it) (export "baler:compaction/strategy@9.9.0" (instance $it)))"#;
+    let later =
+        r#"(component (instance $it) (export "baler:compaction/strategy@9.9.0" (instance $it)))"#;
     bench.file("later.wasm", wat::parse_str(later).expect("a component"));
     for (first, second, says) in [
-        ("core.wasm", "tiered", "`core.wasm`: it is a core module and not a component; wrap it first"),
+        (
+            "core.wasm",
+            "tiered",
+            "`core.wasm`: it is a core module and not a component; wrap it first",
+        ),
         ("redact", "text.wasm", "`text.wasm`: it is not WebAssembly"),
-        ("nothing.wasm", "tiered", "`nothing.wasm`: it exports no `baler:compaction/strategy@0.1.0`"),
-        ("redact", "asks.wasm", "`asks.wasm`: it imports `acme:tools/clock@1.0.0`, which neither"),
-        ("redact", "later.wasm", "`later.wasm`: it exports `baler:compaction/strategy@9.9.0`"),
-        ("tiered", "redact", "`redact`: it is a step before a strategy, and none follows"),
+        (
+            "nothing.wasm",
+            "tiered",
+            "`nothing.wasm`: it exports no `baler:compaction/strategy@0.1.0`",
+        ),
+        (
+            "redact",
+            "asks.wasm",
+            "`asks.wasm`: it imports `acme:tools/clock@1.0.0`, which neither",
+        ),
+        (
+            "redact",
+            "later.wasm",
+            "`later.wasm`: it exports `baler:compaction/strategy@9.9.0`",
+        ),
+        (
+            "tiered",
+            "redact",
+            "`redact`: it is a step before a strategy, and none follows",
+        ),
         ("redact", "nowhere.wasm", "cannot read `nowhere.wasm`"),
     ] {
         let ran = bench.run(&["compose", first, second, "-o", "out.wasm"]);
         assert_eq!(ran.code, 5, "{first} {second}: {}", ran.stderr);
-        assert!(ran.stderr.contains(says), "{first} {second}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains(says),
+            "{first} {second}: {}",
+            ran.stderr
+        );
         assert!(!bench.path("out.wasm").exists(), "{first} {second}");
     }
     // Something that has the name of a strategy, but none of its functions.
-    let empty = r#"(component (instance $it) (export "baler:compaction/strategy@0.1.0" (instance $it)))"#;
+    let empty =
+        r#"(component (instance $it) (export "baler:compaction/strategy@0.1.0" (instance $it)))"#;
     bench.file("empty.wasm", wat::parse_str(empty).expect("a component"));
     bench
         .run(&["compose", "redact", "empty.wasm", "-o", "out.wasm"])
         .ends(5)
         .says(&["the components do not fit together at `baler:compaction/strategy@0.1.0`"]);
     bench.run(&["compose", "tiered", "-o", "out.wasm"]).ends(2);
+    bench
+        .run(&["compose", "redakt", "tiered", "-o", "out.wasm"])
+        .ends(2)
+        .says(&[
+            "`redakt` is neither a file nor something that ships",
+            "steps are: redact",
+        ]);
     bench
         .run(&["compose", "redact", "empty.wasm", "-o", "empty.wasm"])
         .ends(2)
@@ -170,10 +247,17 @@ fn what_cannot_be_composed_is_refused_by_name_and_nothing_is_written() {
 #[test]
 fn a_step_alone_is_no_strategy() {
     let bench = Bench::new();
-    let step = baler_strategies::step_by_name("redact").expect("ships").wasm;
+    let step = baler_strategies::step_by_name("redact")
+        .expect("ships")
+        .wasm;
     bench.file("step.wasm", step);
     bench
-        .run(&["compact", &example("fix-a-bug.openai.json"), "--strategy", "step.wasm"])
+        .run(&[
+            "compact",
+            &example("fix-a-bug.openai.json"),
+            "--strategy",
+            "step.wasm",
+        ])
         .ends(2)
         .says(&["it is a step before a strategy: `baler compose "]);
 }

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use baler_strategies::{ALL, by_name, writes_digests};
+use baler_strategies::{ALL, STEPS, by_name, parts, step_by_name, writes_digests};
 use wasmparser::{Parser, Payload};
 
 const PERMITTED: [&str; 3] = [
@@ -79,6 +79,47 @@ fn they_import_nothing_but_the_pure_interfaces_and_some_the_model() {
             ["baler:compaction/strategy@0.1.0".to_owned()].into()
         );
     }
+}
+
+/// What components import and export that `baler compose` puts before others.
+#[test]
+fn steps_and_parts_fit_together() {
+    const HISTORY: &str = "baler:compaction/history@0.1.0";
+    const STRATEGY: &str = "baler:compaction/strategy@0.1.0";
+    const VIEW: &str = "baler:composition/view@0.1.0";
+    const OTHERWISE: &str = "baler:composition/otherwise@0.1.0";
+    let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    for step in STEPS {
+        let (imports, exports) = names(step.wasm);
+        let all = [&PERMITTED[..], &[STRATEGY, VIEW]].concat();
+        let permitted: BTreeSet<String> = set(&all);
+        assert!(
+            imports.is_subset(&permitted),
+            "{} imports {imports:?}",
+            step.name
+        );
+        assert!(
+            imports.is_superset(&set(&[STRATEGY, VIEW])),
+            "{} imports {imports:?}",
+            step.name
+        );
+        assert_eq!(exports, set(&[STRATEGY]), "{}", step.name);
+        assert!(by_name(step.name).is_none() && step_by_name(step.name).is_some());
+        assert!(
+            step.wasm.len() < 300 * 1024,
+            "{} has {} bytes",
+            step.name,
+            step.wasm.len()
+        );
+    }
+    assert_eq!(names(parts::VIEW), (set(&[HISTORY]), set(&[HISTORY, VIEW])));
+    let (imports, exports) = names(parts::FALLBACK);
+    assert!(
+        imports.is_superset(&set(&[STRATEGY, OTHERWISE])),
+        "{imports:?}"
+    );
+    assert_eq!(exports, set(&[STRATEGY]));
+    assert!(parts::VIEW.len() < 48 * 1024 && parts::FALLBACK.len() < 200 * 1024);
 }
 
 #[test]

@@ -20,7 +20,11 @@ impl Configs {
         }
         let bad = |error: serde_json::Error| Failure::BadConfig(error.to_string());
         let mut members: Map<String, Value> = serde_json::from_str(text).map_err(bad)?;
-        let mut take = |name| members.remove(name).map_or_else(String::new, |own| own.to_string());
+        let mut take = |name| {
+            members
+                .remove(name)
+                .map_or_else(String::new, |own| own.to_string())
+        };
         let (first, otherwise) = (take(FIRST), take(OTHERWISE));
         match members.keys().next() {
             Some(name) => Err(Failure::BadConfig(format!(
@@ -38,7 +42,10 @@ mod tests {
     #[test]
     fn each_strategy_gets_its_own_member() {
         let read = Configs::read(r#"{"otherwise": {"keep": 3}}"#).expect("is read");
-        assert_eq!((read.first.as_str(), read.otherwise.as_str()), ("", r#"{"keep":3}"#));
+        assert_eq!(
+            (read.first.as_str(), read.otherwise.as_str()),
+            ("", r#"{"keep":3}"#)
+        );
         assert_eq!(Configs::read(" ").expect("is read"), Configs::default());
         assert!(Configs::read("[5]").is_err());
         assert_eq!(

@@ -5,19 +5,23 @@ use serde_json::{Value as Json, json};
 
 use crate::config::{FIRST, OTHERWISE};
 
-pub(crate) fn of_both(first: Introspection, second: Introspection) -> Result<Introspection, Failure> {
+pub(crate) fn of_both(
+    first: Introspection,
+    second: Introspection,
+) -> Result<Introspection, Failure> {
     // Both are in memory at once, and the second may run after the first. Without a limit of one there is only that of the host.
     let sum = |one: Option<u32>, other: Option<u32>| one?.checked_add(other?);
     Ok(Introspection {
         name: format!("{}-or-{}", first.name, second.name),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        description: format!("{} If that fails: {}", first.description, second.description),
+        description: format!(
+            "{} If that fails: {}",
+            first.description, second.description
+        ),
         config_schema: schema(&first, &second)?,
         timeout_ms: sum(first.timeout_ms, second.timeout_ms),
         memory_mib: sum(first.memory_mib, second.memory_mib),
-        fuel: first
-            .fuel
-            .and_then(|fuel| fuel.checked_add(second.fuel?)),
+        fuel: first.fuel.and_then(|fuel| fuel.checked_add(second.fuel?)),
         metadata: [facts(&first), facts(&second)].concat(),
         reason_codes: union(first.reason_codes, second.reason_codes),
         metric_names: union(first.metric_names, second.metric_names),
@@ -95,7 +99,10 @@ mod tests {
         assert_eq!(both.name, "one-or-two");
         assert_eq!(both.description, "Does one. If that fails: Does two.");
         assert_eq!(both.reason_codes, ["old", "one", "two"]);
-        assert_eq!((both.timeout_ms, both.memory_mib, both.fuel), (Some(1000), None, Some(14)));
+        assert_eq!(
+            (both.timeout_ms, both.memory_mib, both.fuel),
+            (Some(1000), None, Some(14))
+        );
         let schema: Json = serde_json::from_str(&both.config_schema).expect("is JSON");
         assert_eq!(schema["properties"]["first"]["$id"], "urn:baler:first");
         assert_eq!(schema["properties"]["otherwise"]["maxProperties"], 0);

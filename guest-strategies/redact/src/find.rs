@@ -22,7 +22,9 @@ pub(crate) fn places(text: &str, config: &Config) -> Vec<Range<usize>> {
         // `password@host` in a URL.
         addresses.retain(|own| {
             let behind = secrets.partition_point(|secret| secret.end <= own.start);
-            secrets.get(behind).is_none_or(|secret| secret.start >= own.end)
+            secrets
+                .get(behind)
+                .is_none_or(|secret| secret.start >= own.end)
         });
         found.append(&mut addresses);
     }
@@ -93,7 +95,10 @@ fn ipv4(text: &str) -> Vec<Range<usize>> {
             at += 1;
             continue;
         }
-        let length = bytes[at..].iter().take_while(|byte| is_of_number(**byte)).count();
+        let length = bytes[at..]
+            .iter()
+            .take_while(|byte| is_of_number(**byte))
+            .count();
         let own = text[at..at + length].trim_end_matches('.');
         let is_in_word = |byte: Option<&u8>| {
             byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte))
@@ -118,13 +123,19 @@ mod tests {
     use super::*;
 
     fn found<'a>(text: &'a str, config: &Config) -> Vec<&'a str> {
-        places(text, config).into_iter().map(|place| &text[place]).collect()
+        places(text, config)
+            .into_iter()
+            .map(|place| &text[place])
+            .collect()
     }
 
     #[test]
     fn addresses_of_people_are_found() {
         for (text, address) in [
-            ("write to mira.quay+tide@harbour.example.", "mira.quay+tide@harbour.example"),
+            (
+                "write to mira.quay+tide@harbour.example.",
+                "mira.quay+tide@harbour.example",
+            ),
             ("<mailto:m@a-b.example>", "m@a-b.example"),
             (r#"{"log":"by\nm@harbour.example\n"}"#, "m@harbour.example"),
             ("港m@harbour.example港", "m@harbour.example"),
@@ -141,7 +152,12 @@ mod tests {
             "react@18.2.0 @types/node@20.1.0 tide@latest",
             "@app.route('/tide') a @ b.example",
             "ssh://mira@harbour.example/tide",
-            "@", "a@", "a@.", "a@b", "a@b.", "a@-b.example",
+            "@",
+            "a@",
+            "a@.",
+            "a@b",
+            "a@b.",
+            "a@-b.example",
         ] {
             assert!(found(text, &Config::default()).is_empty(), "{text}");
         }
@@ -164,8 +180,15 @@ mod tests {
             words: vec!["Quay".to_owned(), "Quayside".to_owned()],
             ..Config::default()
         };
-        assert_eq!(found("The Quayside, the Quay, the quay", &config), ["Quayside", "Quay"]);
-        let text = "DB=postgres://harbour:MAST-7x@db.harbour.example/Quay, PASSWORD=m@harbour.example";
-        assert_eq!(found(text, &config), ["MAST-7x", "Quay", "m@harbour.example"]);
+        assert_eq!(
+            found("The Quayside, the Quay, the quay", &config),
+            ["Quayside", "Quay"]
+        );
+        let text =
+            "DB=postgres://harbour:MAST-7x@db.harbour.example/Quay, PASSWORD=m@harbour.example";
+        assert_eq!(
+            found(text, &config),
+            ["MAST-7x", "Quay", "m@harbour.example"]
+        );
     }
 }

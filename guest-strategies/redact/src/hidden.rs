@@ -62,7 +62,10 @@ impl<'a> Hidden<'a> {
                 let end = (run.end as usize).min(at + kept.len());
                 if start + SHORTEST_RUN <= end {
                     let moved = |place: usize| number(kept.start + place - at);
-                    runs.push(Run { start: moved(start), end: moved(end) });
+                    runs.push(Run {
+                        start: moved(start),
+                        end: moved(end),
+                    });
                 }
             }
             at += kept.len();
@@ -85,12 +88,24 @@ mod tests {
         let hidden = Hidden::of(text, &config).expect("has a word");
         let shown = hidden.text();
         assert_eq!(shown, text.replace("Gezeitenkraftwerk", REDACTED));
-        let all = Run { start: 0, end: number(shown.len()) };
+        let all = Run {
+            start: 0,
+            end: number(shown.len()),
+        };
         let of = |run: Run| &text[run.start as usize..run.end as usize];
         let moved: Vec<&str> = hidden.runs_of(&[all]).into_iter().map(of).collect();
-        assert_eq!(moved, [": opened in the spring of the year, ", " is closed again by now"]);
+        assert_eq!(
+            moved,
+            [
+                ": opened in the spring of the year, ",
+                " is closed again by now"
+            ]
+        );
         let start = number(shown.find("in the").expect("is there"));
-        let some = Run { start, end: start + 30 };
+        let some = Run {
+            start,
+            end: start + 30,
+        };
         let moved: Vec<&str> = hidden.runs_of(&[some]).into_iter().map(of).collect();
         assert_eq!(moved, ["in the spring of the year, "]);
         // Nothing of a run that is in the word.

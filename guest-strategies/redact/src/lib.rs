@@ -33,8 +33,11 @@ impl Step for Redact {
         "Replaces secrets and addresses in what the strategy reads, and in tool outputs that stay.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
     const REASON_CODES: &'static [&'static str] = &["redacted", "secret"];
-    const METRIC_NAMES: &'static [&'static str] =
-        &["outputs-redacted", "units-with-secrets-removed", "secrets-left"];
+    const METRIC_NAMES: &'static [&'static str] = &[
+        "outputs-redacted",
+        "units-with-secrets-removed",
+        "secrets-left",
+    ];
 
     fn check(config: &Config) -> Result<(), String> {
         config.check()

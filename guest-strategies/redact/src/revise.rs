@@ -76,7 +76,10 @@ impl Reviser<'_> {
         let mut next = span.first;
         while next < end {
             let from = self.shown.partition_point(|shown| shown.unit < next);
-            let changed = self.shown.get(from).map_or(end, |shown| shown.unit.min(end));
+            let changed = self
+                .shown
+                .get(from)
+                .map_or(end, |shown| shown.unit.min(end));
             if changed > next {
                 self.pieces.push(Piece::Keep(Span {
                     first: next,
@@ -105,7 +108,9 @@ impl Reviser<'_> {
             false => self.conversation.messages(unit as usize),
         };
         let units = self.conversation.units();
-        let must_stay = units.get(unit as usize).is_none_or(|own| own.is_protected());
+        let must_stay = units
+            .get(unit as usize)
+            .is_none_or(|own| own.is_protected());
         let (mut redacted, mut left) = (0, 0);
         for shown in shown {
             let place = (shown.message, shown.part);
@@ -148,7 +153,10 @@ impl Reviser<'_> {
         self.counts[0] += redacted;
         self.counts[2] += left;
         if edits.is_empty() {
-            return self.pieces.push(Piece::Keep(Span { first: unit, count: 1 }));
+            return self.pieces.push(Piece::Keep(Span {
+                first: unit,
+                count: 1,
+            }));
         }
         let edits = edits.into_iter().map(|((message, part), change)| Edit {
             message,
@@ -177,7 +185,10 @@ impl Reviser<'_> {
 
     fn reason(&mut self, unit: u32, code: &str) {
         self.reasons.push(Reason {
-            units: Span { first: unit, count: 1 },
+            units: Span {
+                first: unit,
+                count: 1,
+            },
             code: code.to_owned(),
         });
     }

@@ -57,7 +57,10 @@ fn outputs_that_stay_are_redacted_and_all_else_of_them_stays() {
     // The mark needs more than the secrets had, so the middle of the text makes room.
     let (first, last) = (&expected[..600], &expected[expected.len() - 600..]);
     assert!(first.contains("by [redacted]"), "{first}");
-    assert!(rendered.contains(first) && rendered.contains(last), "{rendered}");
+    assert!(
+        rendered.contains(first) && rendered.contains(last),
+        "{rendered}"
+    );
     assert!(rendered.contains(" bytes left out …]\n"), "{rendered}");
     assert_eq!(tested.count("outputs-redacted"), Some(1));
     assert_eq!(tested.count("secrets-left"), Some(0));
@@ -98,7 +101,10 @@ fn what_a_plan_cannot_change_stays_and_is_counted() {
     let recording = Recording::new()
         .user(&format!("The key is {KEY}."))
         .step("", [call("ls", "{}", &lines("old", 200))])
-        .step("", [call("login", &format!(r#"{{"key":"{KEY}"}}"#), "done")])
+        .step(
+            "",
+            [call("login", &format!(r#"{{"key":"{KEY}"}}"#), "done")],
+        )
         .step("", [call("env", "{}", &leak(3)).fixed()])
         .pin();
     let situation = recording.situation(1000);
@@ -150,7 +156,10 @@ fn runs_of_an_excerpt_count_in_what_was_shown() {
     let tested = run_step::<Redact, Excerpts>(&recording, &situation, "").expect("a plan");
     assert_redacted(&tested);
     let rendered = tested.render();
-    assert!(rendered.contains("by [redacted]\nwind of berth 0"), "{rendered}");
+    assert!(
+        rendered.contains("by [redacted]\nwind of berth 0"),
+        "{rendered}"
+    );
     // The other excerpt is the strategy's own.
     let plan = tested.plan().expect("a plan");
     let changes: Vec<&Change> = plan
@@ -161,7 +170,10 @@ fn runs_of_an_excerpt_count_in_what_was_shown() {
             _ => None,
         })
         .collect();
-    assert!(matches!(changes[..], [Change::Text(_), Change::Excerpt(_)]), "{changes:?}");
+    assert!(
+        matches!(changes[..], [Change::Text(_), Change::Excerpt(_)]),
+        "{changes:?}"
+    );
 }
 
 #[test]
@@ -174,7 +186,10 @@ fn where_only_excerpts_are_allowed_they_are_moved_and_leave_the_secrets_out() {
     let tested = run_step::<Redact, Excerpts>(&recording, &situation, "").expect("a plan");
     assert_redacted(&tested);
     let rendered = tested.render();
-    assert!(rendered.contains("export QUAY_TOKEN=[… 35 bytes left out …]\n"), "{rendered}");
+    assert!(
+        rendered.contains("export QUAY_TOKEN=[… 35 bytes left out …]\n"),
+        "{rendered}"
+    );
     // The host leaves no gap that is shorter than its line about it.
     assert_eq!(tested.count("secrets-left"), Some(1));
 }
@@ -183,7 +198,10 @@ fn where_only_excerpts_are_allowed_they_are_moved_and_leave_the_secrets_out() {
 fn questions_to_a_model_and_summaries_show_no_secret() {
     let recording = Recording::new()
         .user("Look for the token, and tell me what else is in the environment.")
-        .step("I read it.", [call("env", &format!(r#"{{"key":"{KEY}"}}"#), &leak(20))])
+        .step(
+            "I read it.",
+            [call("env", &format!(r#"{{"key":"{KEY}"}}"#), &leak(20))],
+        )
         .step("", [call("env", "{}", &leak(20))])
         .user("Go on.")
         .step("", [call("ls", "{}", &lines("new", 5))])
@@ -230,11 +248,23 @@ fn the_config_of_the_step_is_a_member_and_the_rest_is_that_of_the_strategy() {
     let config = r#"{"redact": {"addresses": [], "words": ["berth 7"]}, "keep": {"units": 2}}"#;
     let tested = run_step::<Redact, SlidingWindow>(&recording, &situation, config).expect("a plan");
     let rendered = tested.render();
-    assert!(rendered.contains(ADDRESS) && !rendered.contains(KEY), "{rendered}");
-    assert!(rendered.contains("tide of [redacted] is calm"), "{rendered}");
+    assert!(
+        rendered.contains(ADDRESS) && !rendered.contains(KEY),
+        "{rendered}"
+    );
+    assert!(
+        rendered.contains("tide of [redacted] is calm"),
+        "{rendered}"
+    );
     for (config, says) in [
-        (r#"{"redact": {"mails": []}}"#, "in `redact`: `mails`: unknown field"),
-        (r#"{"redact": {"words": ["a"]}}"#, "in `redact`: each of `words`"),
+        (
+            r#"{"redact": {"mails": []}}"#,
+            "in `redact`: `mails`: unknown field",
+        ),
+        (
+            r#"{"redact": {"words": ["a"]}}"#,
+            "in `redact`: each of `words`",
+        ),
         (r#"{"redact": true}"#, "`redact`: expected an object"),
         (r#"{"kep": 1}"#, "unknown field `kep`"),
     ] {
@@ -251,7 +281,9 @@ fn the_schema_is_that_of_the_config() {
     let schema: serde_json::Value = serde_json::from_str(Redact::CONFIG_SCHEMA).expect("is JSON");
     let members = schema["properties"].as_object().expect("has members");
     assert_eq!(members.keys().collect::<Vec<_>>(), ["addresses", "words"]);
-    let defaults = members.iter().map(|(name, own)| (name.clone(), own["default"].clone()));
+    let defaults = members
+        .iter()
+        .map(|(name, own)| (name.clone(), own["default"].clone()));
     let defaults: serde_json::Map<_, _> = defaults.collect();
     let config: Config = serde_json::from_value(defaults.into()).expect("is a config");
     assert_eq!(config, Config::default());
@@ -272,7 +304,9 @@ fn what_is_said_about_the_call_is_redacted_too() {
 
 #[test]
 fn a_conversation_that_stays_unchanged_is_not_touched() {
-    let recording = Recording::new().user("Look.").step("", [call("env", "{}", &leak(20))]);
+    let recording = Recording::new()
+        .user("Look.")
+        .step("", [call("env", "{}", &leak(20))]);
     let situation = recording.situation(100_000);
     let tested = run_step::<Redact, SlidingWindow>(&recording, &situation, "").expect("an answer");
     assert!(tested.unchanged().is_some());

@@ -100,11 +100,11 @@ pub use bindings::baler::compaction::history::{
     Content, Media, Message, Part, PartTraits, Role, Tool, ToolCall, ToolOutput, Traits, UnitKind,
 };
 pub use bindings::baler::compaction::log::Level;
+pub use bindings::baler::composition::view::Shown;
 pub use bindings::exports::baler::compaction::strategy::{
     Change, Decision, Edit, Failure, Insertion, Introspection, Metric, Outcome, Piece, Placement,
     Plan, Purpose, Reason, Report, Rewrite, Run, Situation, Span, Trigger, Value,
 };
-pub use bindings::baler::composition::view::Shown;
 pub use budget::{FreeBudget, opening_note};
 pub use config::NoConfig;
 pub use conversation::{Conversation, Read, Source};

@@ -1,6 +1,7 @@
 //! Steps before a strategy.
 
 mod introspection;
+mod whole;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -13,11 +14,45 @@ use crate::{
 ///
 /// `baler compose STEP.wasm STRATEGY.wasm -o BOTH.wasm` makes one component of both. The strategy behind can be any,
 /// also one that is composed itself. Its figures are those of the conversation, and its plan is for the
-/// conversation: only texts differ. So runs of an [excerpt](crate::Change::Excerpt) count in the text that was shown, and a step
-/// that shows another text than the conversation's must [revise](Self::revise) them.
+/// conversation: only texts differ.
 ///
 /// The config of the composed strategy is that of the strategy behind, and the step's own in a member with its name:
-/// `{"redact": {"emails": false}, "keep": 3}`.
+/// `{"redact": {"words": ["Quayside"]}, "keep": "budget"}`.
+///
+/// ```
+/// use baler_strategy::{Content, Conversation, NoConfig, Shown, Step};
+///
+/// /// Shows each tool output without the bars that its program drew.
+/// struct NoBars;
+///
+/// impl Step for NoBars {
+///     type Config = NoConfig;
+///     const NAME: &'static str = "no-bars";
+///     const VERSION: &'static str = "0.1.0";
+///     const DESCRIPTION: &'static str = "Leaves out progress bars.";
+///
+///     fn show(conversation: &Conversation<'_>, _: &NoConfig) -> Vec<Shown> {
+///         let mut shown = Vec::new();
+///         for (unit, messages) in conversation.read(0..conversation.units().len()) {
+///             for (message, own) in messages.iter().enumerate() {
+///                 for (part, own) in own.parts.iter().enumerate() {
+///                     let Content::Output(output) = &own.content else { continue };
+///                     if output.text.contains('█') {
+///                         let [unit, message, part] = [unit, message, part].map(|n| n as u32);
+///                         let text = output.text.replace('█', "");
+///                         shown.push(Shown { unit, message, part, text });
+///                     }
+///                 }
+///             }
+///         }
+///         shown
+///     }
+/// }
+///
+/// baler_strategy::export_step!(NoBars);
+/// ```
+///
+/// In tests, [`testing::run_step`](crate::testing::run_step) runs it before a strategy.
 pub trait Step {
     /// The step's own config, as [`Strategy::Config`](crate::Strategy::Config).
     type Config: DeserializeOwned + Default;
@@ -56,15 +91,20 @@ pub trait Step {
 
     /// Returns the report for the host, made of that of the strategy behind, which read `shown`.
     ///
+    /// Runs of an [excerpt](crate::Change::Excerpt) count in the text that was read. By default, parts that were shown otherwise
+    /// than they are stay whole instead, and all else of the report stays as it is.
+    ///
     /// # Errors
     /// Returns a declared failure if there is no plan that the step can answer for.
     fn revise(
-        conversation: &Conversation<'_>,
-        situation: &Situation,
-        config: &Self::Config,
+        _conversation: &Conversation<'_>,
+        _situation: &Situation,
+        _config: &Self::Config,
         shown: &[Shown],
         report: Report,
-    ) -> Result<Report, Failure>;
+    ) -> Result<Report, Failure> {
+        Ok(whole::without_excerpts_of(shown, report))
+    }
 }
 
 /// The strategy behind a step: the imported one, or that of a test.
@@ -126,7 +166,9 @@ fn parts(text: &str, name: &str) -> Result<(String, String), Failure> {
         return Ok((String::new(), text.to_owned()));
     };
     if !own.is_object() {
-        return Err(Failure::BadConfig(format!("`{name}`: expected an object, found `{own}`")));
+        return Err(Failure::BadConfig(format!(
+            "`{name}`: expected an object, found `{own}`"
+        )));
     }
     let rest = match members.is_empty() {
         true => String::new(),

@@ -102,7 +102,13 @@ mod tests {
     #[test]
     fn the_texts_of_the_step_stand_in_place_of_those_of_the_conversation() {
         let mut read = vec![unit(&["a", "b"]), unit(&["c"])];
-        let texts = [shown(1, 0), shown(3, 1), shown(3, 7), shown(4, 0), shown(5, 0)];
+        let texts = [
+            shown(1, 0),
+            shown(3, 1),
+            shown(3, 7),
+            shown(4, 0),
+            shown(5, 0),
+        ];
         replace(&mut read, 3, &texts);
         let texts: Vec<_> = read
             .iter()

@@ -91,12 +91,19 @@ impl ComposeCommand {
 
 /// Returns the component of a name or a file.
 fn found(named: &Path) -> Result<Named, Failure> {
-    let name = cleaned(&named.to_string_lossy()).to_string();
+    let name = cleaned(&named.to_string_lossy());
     let own = named.to_str().and_then(|named| {
         baler_strategies::by_name(named).or_else(|| baler_strategies::step_by_name(named))
     });
     let wasm = match own {
         Some(own) => own.wasm.to_vec(),
+        None if named.extension().is_none() && !named.exists() => {
+            let steps: Vec<&str> = baler_strategies::STEPS.iter().map(|own| own.name).collect();
+            return Err(Failure::wrong_use(anyhow!(
+                "`{name}` is neither a file nor something that ships with baler; `baler strategies` lists the strategies, and steps are: {}",
+                steps.join(", ")
+            )));
+        }
         None => read(named)?,
     };
     Ok(Named { name, wasm })

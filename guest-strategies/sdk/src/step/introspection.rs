@@ -103,6 +103,9 @@ mod tests {
     fn the_version_names_that_of_each_step() {
         let one = version("1.2.0", "redact", "0.1.0");
         assert_eq!(one, "1.2.0+redact.0.1.0");
-        assert_eq!(version(&one, "other", "2.0.0"), "1.2.0+redact.0.1.0.other.2.0.0");
+        assert_eq!(
+            version(&one, "other", "2.0.0"),
+            "1.2.0+redact.0.1.0.other.2.0.0"
+        );
     }
 }

@@ -113,7 +113,9 @@ impl Composer {
             bail!("it is not WebAssembly: it does not begin with `\\0asm`");
         }
         if Parser::is_core_wasm(wasm) {
-            bail!("it is a core module and not a component; wrap it first: `baler wrap MODULE.wasm -o STRATEGY.wasm`");
+            bail!(
+                "it is a core module and not a component; wrap it first: `baler wrap MODULE.wasm -o STRATEGY.wasm`"
+            );
         }
         let package = Package::from_bytes(name, None, wasm.to_vec(), self.graph.types_mut())
             .context("it is broken")?;
@@ -140,7 +142,9 @@ impl Composer {
                 Some(other) => anyhow!(
                     "it exports `{other}`, and baler composes `{STRATEGY}`; rebuild it for that"
                 ),
-                None => anyhow!("it exports no `{STRATEGY}`, so it is neither a strategy nor a step"),
+                None => {
+                    anyhow!("it exports no `{STRATEGY}`, so it is neither a strategy nor a step")
+                }
             });
         }
         let is_step = world.imports.contains_key(STRATEGY);
@@ -181,7 +185,11 @@ impl Composer {
             let view = self.graph.alias_instance_export(view, VIEW)?;
             return self.instance_of_strategy(
                 *first,
-                &[(HISTORY, history), (STRATEGY, Some(behind)), (VIEW, Some(view))],
+                &[
+                    (HISTORY, history),
+                    (STRATEGY, Some(behind)),
+                    (VIEW, Some(view)),
+                ],
             );
         }
         let strategy = self.instance_of_strategy(*first, &[(HISTORY, history)])?;
