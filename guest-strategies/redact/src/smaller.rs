@@ -43,7 +43,11 @@ pub(crate) fn excerpt_of(text: &str, runs: &[Run]) -> String {
 fn kept(text: &str, runs: &[Range<usize>]) -> String {
     let mut written = String::with_capacity(text.len());
     let mut next = 0;
-    for run in runs.iter().cloned().chain([text.len()..text.len()]) {
+    for run in runs
+        .iter()
+        .cloned()
+        .chain(std::iter::once(text.len()..text.len()))
+    {
         if run.start > next {
             if !written.is_empty() && !written.ends_with('\n') {
                 written.push('\n');

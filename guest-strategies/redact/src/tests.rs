@@ -137,7 +137,9 @@ impl Strategy for Excerpts {
                         assert!(!output.text.contains(KEY));
                         // The whole first half, with the shown secrets in it.
                         let half = output.text.floor_char_boundary(output.text.len() * 6 / 10);
-                        builder.rewrite(unit).excerpt(message, part, [0..half]);
+                        builder
+                            .rewrite(unit)
+                            .excerpt(message, part, std::iter::once(0..half));
                     }
                 }
             }
