@@ -19,8 +19,8 @@ const STRATEGIES: [&str; 8] = [
     "anchored",
 ];
 
-/// Steps before a strategy.
-const STEPS: [&str; 1] = ["redact"];
+/// Filters before a strategy.
+const FILTERS: [&str; 1] = ["redact"];
 
 /// What `baler compose` puts between others.
 const PARTS: [&str; 2] = ["view", "fallback"];
@@ -48,7 +48,7 @@ fn build() -> Result<(), String> {
     let (here, out_dir) = (folder("CARGO_MANIFEST_DIR")?, folder("OUT_DIR")?);
     println!("cargo::rerun-if-changed=build.rs");
     let workspace = here.join("../..");
-    let names = [&STRATEGIES[..], &STEPS, &PARTS].concat();
+    let names = [&STRATEGIES[..], &FILTERS, &PARTS].concat();
     let paths: Vec<PathBuf> = if here.join("../sdk").is_dir() {
         from_sources(&workspace, &out_dir, &names)?
     } else {
@@ -58,9 +58,9 @@ fn build() -> Result<(), String> {
     };
     let components: Vec<(&str, PathBuf)> = names.into_iter().zip(paths).collect();
     let (strategies, rest) = components.split_at(STRATEGIES.len());
-    let (steps, parts) = rest.split_at(STEPS.len());
+    let (filters, parts) = rest.split_at(FILTERS.len());
     write(&out_dir.join("all.rs"), &list(strategies))?;
-    write(&out_dir.join("steps.rs"), &list(steps))?;
+    write(&out_dir.join("filters.rs"), &list(filters))?;
     for (name, path) in parts {
         let part = format!("include_bytes!({path:?})\n");
         write(&out_dir.join(name).with_extension("rs"), &part)?;

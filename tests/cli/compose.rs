@@ -209,7 +209,7 @@ fn what_cannot_be_composed_is_refused_by_name_and_nothing_is_written() {
         (
             "tiered",
             "redact",
-            "`redact`: it is a step before a strategy, and none follows",
+            "`redact`: it is a filter before a strategy, and none follows",
         ),
         ("redact", "nowhere.wasm", "cannot read `nowhere.wasm`"),
     ] {
@@ -236,7 +236,7 @@ fn what_cannot_be_composed_is_refused_by_name_and_nothing_is_written() {
         .ends(2)
         .says(&[
             "`redakt` is neither a file nor something that ships",
-            "steps are: redact",
+            "filters are: redact",
         ]);
     bench
         .run(&["compose", "redact", "empty.wasm", "-o", "empty.wasm"])
@@ -245,19 +245,19 @@ fn what_cannot_be_composed_is_refused_by_name_and_nothing_is_written() {
 }
 
 #[test]
-fn a_step_alone_is_no_strategy() {
+fn a_filter_alone_is_no_strategy() {
     let bench = Bench::new();
-    let step = baler_strategies::step_by_name("redact")
+    let filter = baler_strategies::filter_by_name("redact")
         .expect("ships")
         .wasm;
-    bench.file("step.wasm", step);
+    bench.file("filter.wasm", filter);
     bench
         .run(&[
             "compact",
             &example("fix-a-bug.openai.json"),
             "--strategy",
-            "step.wasm",
+            "filter.wasm",
         ])
         .ends(2)
-        .says(&["it is a step before a strategy: `baler compose "]);
+        .says(&["it is a filter before a strategy: `baler compose "]);
 }

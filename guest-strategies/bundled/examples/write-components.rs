@@ -11,7 +11,9 @@ fn main() -> io::Result<()> {
     let folder = env::args_os().nth(1).map(PathBuf::from);
     let folder = folder.ok_or_else(|| io::Error::other("give the folder to write to"))?;
     fs::create_dir_all(&folder)?;
-    let named = baler_strategies::ALL.iter().chain(baler_strategies::STEPS);
+    let named = baler_strategies::ALL
+        .iter()
+        .chain(baler_strategies::FILTERS);
     let named = named.map(|own| (own.name, own.wasm));
     let parts = [("view", parts::VIEW), ("fallback", parts::FALLBACK)];
     for (name, wasm) in named.chain(parts) {

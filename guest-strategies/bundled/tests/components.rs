@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use baler_strategies::{ALL, STEPS, by_name, parts, step_by_name, writes_digests};
+use baler_strategies::{ALL, FILTERS, by_name, filter_by_name, parts, writes_digests};
 use wasmparser::{Parser, Payload};
 
 const PERMITTED: [&str; 3] = [
@@ -83,33 +83,33 @@ fn they_import_nothing_but_the_pure_interfaces_and_some_the_model() {
 
 /// What components import and export that `baler compose` puts before others.
 #[test]
-fn steps_and_parts_fit_together() {
+fn filters_and_parts_fit_together() {
     const HISTORY: &str = "baler:compaction/history@0.1.0";
     const STRATEGY: &str = "baler:compaction/strategy@0.1.0";
     const VIEW: &str = "baler:composition/view@0.1.0";
     const OTHERWISE: &str = "baler:composition/otherwise@0.1.0";
     let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    for step in STEPS {
-        let (imports, exports) = names(step.wasm);
+    for filter in FILTERS {
+        let (imports, exports) = names(filter.wasm);
         let all = [&PERMITTED[..], &[STRATEGY, VIEW]].concat();
         let permitted: BTreeSet<String> = set(&all);
         assert!(
             imports.is_subset(&permitted),
             "{} imports {imports:?}",
-            step.name
+            filter.name
         );
         assert!(
             imports.is_superset(&set(&[STRATEGY, VIEW])),
             "{} imports {imports:?}",
-            step.name
+            filter.name
         );
-        assert_eq!(exports, set(&[STRATEGY]), "{}", step.name);
-        assert!(by_name(step.name).is_none() && step_by_name(step.name).is_some());
+        assert_eq!(exports, set(&[STRATEGY]), "{}", filter.name);
+        assert!(by_name(filter.name).is_none() && filter_by_name(filter.name).is_some());
         assert!(
-            step.wasm.len() < 300 * 1024,
+            filter.wasm.len() < 300 * 1024,
             "{} has {} bytes",
-            step.name,
-            step.wasm.len()
+            filter.name,
+            filter.wasm.len()
         );
     }
     assert_eq!(names(parts::VIEW), (set(&[HISTORY]), set(&[HISTORY, VIEW])));

@@ -1,7 +1,7 @@
-//! A step before a strategy: secrets and addresses become `[redacted]`.
+//! A filter before a strategy: secrets and addresses become `[redacted]`.
 //!
 //! The strategy behind reads `[redacted]` in place of each, in all texts, so neither its summaries nor its questions to a model
-//! can show them. In tool outputs that its plan keeps, this step writes `[redacted]` as well. A plan cannot
+//! can show them. In tool outputs that its plan keeps, this filter writes `[redacted]` as well. A plan cannot
 //! change what the user wrote, arguments of calls, or outputs that the model has not seen: secrets in these
 //! stay as long as their unit, and the metric `secrets-left` counts them.
 
@@ -15,17 +15,17 @@ mod revise;
 mod tests;
 
 use baler_strategy::{
-    Content, Conversation, Failure, Outcome, Part, Report, Shown, Situation, Step, Trigger,
+    Content, Conversation, Failure, Filter, Outcome, Part, Report, Shown, Situation, Trigger,
 };
 
 pub use config::{Address, Config};
 use hidden::Hidden;
 
-/// The step.
+/// The filter.
 #[derive(Debug)]
 pub struct Redact;
 
-impl Step for Redact {
+impl Filter for Redact {
     type Config = Config;
     const NAME: &'static str = "redact";
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
@@ -111,4 +111,4 @@ fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-baler_strategy::export_step!(Redact);
+baler_strategy::export_filter!(Redact);

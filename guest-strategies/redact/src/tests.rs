@@ -1,9 +1,9 @@
-//! The step before real strategies.
+//! The filter before real strategies.
 
-use baler_strategy::testing::{Recording, ScriptedModel, TestRun, call, run_step};
+use baler_strategy::testing::{Recording, ScriptedModel, TestRun, call, run_filter};
 use baler_strategy::{
-    Change, Content, Conversation, Failure, NoConfig, Piece, PlanBuilder, Report, Situation, Step,
-    Strategy, Trigger,
+    Change, Content, Conversation, Failure, Filter, NoConfig, Piece, PlanBuilder, Report,
+    Situation, Strategy, Trigger,
 };
 use sliding_window::SlidingWindow;
 
@@ -46,7 +46,7 @@ fn outputs_that_stay_are_redacted_and_all_else_of_them_stays() {
         .step("", [call("env", "{}", &leak(20))])
         .step("", [call("ls", "{}", &lines("new", 5))]);
     let situation = recording.situation(600);
-    let tested = run_step::<Redact, SlidingWindow>(&recording, &situation, "").expect("a plan");
+    let tested = run_filter::<Redact, SlidingWindow>(&recording, &situation, "").expect("a plan");
     assert_redacted(&tested);
     assert_eq!(tested.kept(), [0, 2, 3]);
     let expected = leak(20)
@@ -75,7 +75,7 @@ fn what_a_private_key_was_makes_room_for_the_mark() {
         .step("", [call("ls", "{}", &lines("old", 200))])
         .step("", [call("cat", "{}", &text)]);
     let situation = recording.situation(1000);
-    let tested = run_step::<Redact, SlidingWindow>(&recording, &situation, "").expect("a plan");
+    let tested = run_filter::<Redact, SlidingWindow>(&recording, &situation, "").expect("a plan");
     let rendered = tested.render();
     assert!(
         rendered.contains("-----BEGIN PRIVATE KEY-----[redacted]-----END PRIVATE KEY-----\n"),
@@ -91,7 +91,7 @@ fn a_unit_is_removed_if_its_output_is_too_short_to_be_changed() {
         .step("", [call("env", "{}", &format!("QUAY_TOKEN={KEY}\n"))])
         .step("", [call("ls", "{}", &lines("new", 5))]);
     let situation = recording.situation(1000);
-    let tested = run_step::<Redact, SlidingWindow>(&recording, &situation, "").expect("a plan");
+    let tested = run_filter::<Redact, SlidingWindow>(&recording, &situation, "").expect("a plan");
     assert_eq!(tested.kept(), [0, 3]);
     assert_eq!(tested.count("units-with-secrets-removed"), Some(1));
 }
@@ -108,7 +108,7 @@ fn what_a_plan_cannot_change_stays_and_is_counted() {
         .step("", [call("env", "{}", &leak(3)).fixed()])
         .pin();
     let situation = recording.situation(1000);
-    let tested = run_step::<Redact, SlidingWindow>(&recording, &situation, "").expect("a plan");
+    let tested = run_filter::<Redact, SlidingWindow>(&recording, &situation, "").expect("a plan");
     assert_eq!(tested.kept(), [0, 2, 3]);
     // The user's text, the arguments, and the output in the pinned unit.
     assert_eq!(tested.count("secrets-left"), Some(3));
@@ -155,7 +155,7 @@ fn runs_of_an_excerpt_count_in_what_was_shown() {
         .step("", [call("env", "{}", &leak(20))])
         .step("", [call("ls", "{}", &lines("calm", 60))]);
     let situation = recording.situation(1000);
-    let tested = run_step::<Redact, Excerpts>(&recording, &situation, "").expect("a plan");
+    let tested = run_filter::<Redact, Excerpts>(&recording, &situation, "").expect("a plan");
     assert_redacted(&tested);
     let rendered = tested.render();
     assert!(
@@ -185,7 +185,7 @@ fn where_only_excerpts_are_allowed_they_are_moved_and_leave_the_secrets_out() {
         .step("", [call("env", "{}", &leak(20)).verbatim()])
         .pin();
     let situation = recording.situation(1000);
-    let tested = run_step::<Redact, Excerpts>(&recording, &situation, "").expect("a plan");
+    let tested = run_filter::<Redact, Excerpts>(&recording, &situation, "").expect("a plan");
     assert_redacted(&tested);
     let rendered = tested.render();
     assert!(
@@ -212,7 +212,7 @@ fn questions_to_a_model_and_summaries_show_no_secret() {
              The environment has a QUAY_TOKEN and a DB.",
         ));
     let situation = recording.situation(500);
-    let tested = run_step::<Redact, baler_strategy_core::Summarize>(&recording, &situation, "")
+    let tested = run_filter::<Redact, baler_strategy_core::Summarize>(&recording, &situation, "")
         .expect("a plan");
     let asked = recording.asked();
     assert!(!asked.is_empty());
@@ -233,14 +233,14 @@ fn a_digest_shows_no_address_of_a_person() {
     }
     let recording = recording.user("Go on.");
     let situation = recording.situation(900);
-    let tested = run_step::<Redact, baler_strategy_core::Tiered>(&recording, &situation, "")
+    let tested = run_filter::<Redact, baler_strategy_core::Tiered>(&recording, &situation, "")
         .expect("a plan");
     assert_redacted(&tested);
     assert!(tested.tokens() <= 900);
 }
 
 #[test]
-fn the_config_of_the_step_is_a_member_and_the_rest_is_that_of_the_strategy() {
+fn the_config_of_the_filter_is_a_member_and_the_rest_is_that_of_the_strategy() {
     let recording = Recording::new()
         .user("Look.")
         .step("", [call("ls", "{}", &lines("old", 200))])
@@ -248,7 +248,8 @@ fn the_config_of_the_step_is_a_member_and_the_rest_is_that_of_the_strategy() {
         .step("", [call("ls", "{}", &lines("new", 5))]);
     let situation = recording.situation(2000);
     let config = r#"{"redact": {"addresses": [], "words": ["berth 7"]}, "keep": {"units": 2}}"#;
-    let tested = run_step::<Redact, SlidingWindow>(&recording, &situation, config).expect("a plan");
+    let tested =
+        run_filter::<Redact, SlidingWindow>(&recording, &situation, config).expect("a plan");
     let rendered = tested.render();
     assert!(
         rendered.contains(ADDRESS) && !rendered.contains(KEY),
@@ -270,7 +271,7 @@ fn the_config_of_the_step_is_a_member_and_the_rest_is_that_of_the_strategy() {
         (r#"{"redact": true}"#, "`redact`: expected an object"),
         (r#"{"kep": 1}"#, "unknown field `kep`"),
     ] {
-        let failure = run_step::<Redact, SlidingWindow>(&recording, &situation, config);
+        let failure = run_filter::<Redact, SlidingWindow>(&recording, &situation, config);
         let Err(Failure::BadConfig(message)) = failure else {
             panic!("{config}: {failure:?}");
         };
@@ -310,6 +311,7 @@ fn a_conversation_that_stays_unchanged_is_not_touched() {
         .user("Look.")
         .step("", [call("env", "{}", &leak(20))]);
     let situation = recording.situation(100_000);
-    let tested = run_step::<Redact, SlidingWindow>(&recording, &situation, "").expect("an answer");
+    let tested =
+        run_filter::<Redact, SlidingWindow>(&recording, &situation, "").expect("an answer");
     assert!(tested.unchanged().is_some());
 }

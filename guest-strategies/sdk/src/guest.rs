@@ -1,4 +1,4 @@
-//! Connects the generated bindings to a [`Strategy`] or a [`Step`].
+//! Connects the generated bindings to a [`Strategy`] or a [`Filter`].
 
 use std::marker::PhantomData;
 use std::sync::Once;
@@ -7,10 +7,10 @@ use crate::bindings::baler::compaction::{history, log, strategy, tokenizer};
 use crate::bindings::baler::composition::view;
 use crate::bindings::exports::baler::compaction::strategy::Guest;
 use crate::conversation::Source;
-use crate::step::{self, Behind};
+use crate::filter::{self, Behind};
 use crate::{
-    Conversation, Decision, Failure, Introspection, Level, Message, Report, Shown, Situation, Step,
-    Strategy, Tool, Unit, config,
+    Conversation, Decision, Failure, Filter, Introspection, Level, Message, Report, Shown,
+    Situation, Strategy, Tool, Unit, config,
 };
 
 /// The component that exports a strategy.
@@ -36,28 +36,28 @@ impl<S: Strategy + 'static> Guest for Component<S> {
     }
 }
 
-/// The component that exports a step.
+/// The component that exports a filter.
 #[derive(Debug)]
-pub struct StepComponent<S>(PhantomData<S>);
+pub struct FilterComponent<S>(PhantomData<S>);
 
-impl<S: Step + 'static> Guest for StepComponent<S> {
+impl<S: Filter + 'static> Guest for FilterComponent<S> {
     fn introspect(config: Option<String>) -> Result<Introspection, Failure> {
         report_panics();
-        step::introspect::<S>(&Imported, config.as_deref())
+        filter::introspect::<S>(&Imported, config.as_deref())
     }
 
     fn should_compact(situation: Situation, config: String) -> Result<Decision, Failure> {
         report_panics();
-        step::should_compact::<S>(&Imported, &Conversation::new(&Host), &situation, &config)
+        filter::should_compact::<S>(&Imported, &Conversation::new(&Host), &situation, &config)
     }
 
     fn compact(situation: Situation, config: String) -> Result<Report, Failure> {
         report_panics();
-        step::compact::<S>(&Imported, &Conversation::new(&Host), &situation, &config)
+        filter::compact::<S>(&Imported, &Conversation::new(&Host), &situation, &config)
     }
 }
 
-/// The strategy behind a step, as the component imports it.
+/// The strategy behind a filter, as the component imports it.
 struct Imported;
 
 impl Behind for Imported {

@@ -76,7 +76,7 @@
 //! | [`Insertion::summary`], [`Insertion::note`] | return a text to insert |
 //! | [`Report::compacted`], [`Report::unchanged`] | return the result of [`Strategy::compact`] |
 //! | [`Conversation::model`] | returns the host's model, if the user granted one |
-//! | [`Step`], [`export_step!`] | changes what a strategy behind it reads and answers (`baler compose`) |
+//! | [`Filter`], [`export_filter!`] | changes what a strategy behind it reads and answers (`baler compose`) |
 //! | [`testing`] | runs a strategy natively and checks its plan by the rules of the contract |
 
 mod strategy;
@@ -89,7 +89,7 @@ pub mod excerpt;
 mod report;
 mod model;
 mod config;
-mod step;
+mod filter;
 mod guest;
 
 #[doc(hidden)]
@@ -108,10 +108,10 @@ pub use bindings::exports::baler::compaction::strategy::{
 pub use budget::{FreeBudget, opening_note};
 pub use config::NoConfig;
 pub use conversation::{Conversation, Read, Source};
+pub use filter::Filter;
 pub use large_steps::{LargeSteps, Oversized};
 pub use model::{Completion, Finish, Model, ModelError, ModelInfo, ModelRequest, ModelSource};
 pub use plan_builder::{PlanBuilder, PlanError, Rewriting};
-pub use step::Step;
 pub use strategy::{Limits, Strategy};
 pub use unit::Unit;
 
@@ -123,13 +123,13 @@ struct Readme;
 /// What the expansion of [`export!`] refers to.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::guest::{Component, StepComponent};
+    pub use crate::guest::{Component, FilterComponent};
 
     /// Compiles only if `S` is a strategy.
     pub const fn is_strategy<S: crate::Strategy>() {}
 
-    /// Compiles only if `S` is a step.
-    pub const fn is_step<S: crate::Step>() {}
+    /// Compiles only if `S` is a filter.
+    pub const fn is_filter<S: crate::Filter>() {}
 }
 
 /// Exports a [`Strategy`] as a component. Use it once, in a crate of type `cdylib`.
@@ -149,20 +149,20 @@ macro_rules! export {
     };
 }
 
-/// Exports a [`Step`] as a component. Use it once, in a crate of type `cdylib`. `baler compose` puts the component
+/// Exports a [`Filter`] as a component. Use it once, in a crate of type `cdylib`. `baler compose` puts the component
 /// before a strategy.
 ///
-/// A panic of the step traps, which is a fault. Its message and location are logged first.
+/// A panic of the filter traps, which is a fault. Its message and location are logged first.
 #[macro_export]
-macro_rules! export_step {
-    ($step:ty) => {
+macro_rules! export_filter {
+    ($filter:ty) => {
         // Native linkers reject the names that a component exports.
         #[cfg(target_family = "wasm")]
         const _: () = {
-            type Component = $crate::__private::StepComponent<$step>;
+            type Component = $crate::__private::FilterComponent<$filter>;
     $crate::bindings::__export_component!(Component with_types_in $crate::bindings);
         };
         #[cfg(not(target_family = "wasm"))]
-        const _: () = $crate::__private::is_step::<$step>();
+        const _: () = $crate::__private::is_filter::<$filter>();
     };
 }

@@ -1,8 +1,8 @@
-//! The conversation as a step shows it to the strategy behind it. `baler compose` puts this component between the two:
-//! the step, the strategy and the conversation then form no cycle, which components may not.
+//! The conversation as a filter shows it to the strategy behind it. `baler compose` puts this component between the two:
+//! the filter, the strategy and the conversation then form no cycle, which components may not.
 //!
-//! It reads through to the host and puts the step's texts in place of the conversation's, so it holds only what the
-//! step changed.
+//! It reads through to the host and puts the filter's texts in place of the conversation's, so it holds only what the
+//! filter changed.
 
 mod bindings;
 
@@ -13,7 +13,7 @@ use bindings::exports::baler::compaction::history::Guest as History;
 use bindings::exports::baler::composition::view::{Guest as View, Shown};
 
 thread_local! {
-    /// The step's texts, in order.
+    /// The filter's texts, in order.
     static SHOWN: RefCell<Vec<Shown>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -47,7 +47,7 @@ impl History for Component {
     }
 }
 
-/// Puts the step's texts into a slice of units that begins at `first`.
+/// Puts the filter's texts into a slice of units that begins at `first`.
 fn replace(read: &mut [Vec<Message>], first: u32, shown: &[Shown]) {
     let from = shown.partition_point(|shown| shown.unit < first);
     for shown in &shown[from..] {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_texts_of_the_step_stand_in_place_of_those_of_the_conversation() {
+    fn the_texts_of_the_filter_stand_in_place_of_those_of_the_conversation() {
         let mut read = vec![unit(&["a", "b"]), unit(&["c"])];
         let texts = [
             shown(1, 0),

@@ -20,7 +20,7 @@ use crate::whole_file::WholeFile;
 
 /// Make one component of several
 ///
-/// A step, such as `redact`, is put before the strategy that follows it: it decides what the strategy reads, and changes
+/// A filter, such as `redact`, is put before the strategy that follows it: it decides what the strategy reads, and changes
 /// its plan. Two strategies become one: the second runs if the first declares a failure, or leaves a conversation
 /// unchanged that has to become smaller. The result is a strategy like any other, in one file, and runs in every host
 /// of the contract.
@@ -29,7 +29,7 @@ use crate::whole_file::WholeFile;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ComposeCommand {
-    /// Steps and strategies, in order, as files or by the names of those that ship with baler; the last is a strategy
+    /// Filters and strategies, in order, as files or by the names of those that ship with baler; the last is a strategy
     #[arg(value_name = "COMPONENT", required = true, num_args = 2..)]
     components: Vec<PathBuf>,
 
@@ -93,15 +93,18 @@ impl ComposeCommand {
 fn found(named: &Path) -> Result<Named, Failure> {
     let name = cleaned(&named.to_string_lossy());
     let own = named.to_str().and_then(|named| {
-        baler_strategies::by_name(named).or_else(|| baler_strategies::step_by_name(named))
+        baler_strategies::by_name(named).or_else(|| baler_strategies::filter_by_name(named))
     });
     let wasm = match own {
         Some(own) => own.wasm.to_vec(),
         None if named.extension().is_none() && !named.exists() => {
-            let steps: Vec<&str> = baler_strategies::STEPS.iter().map(|own| own.name).collect();
+            let filters: Vec<&str> = baler_strategies::FILTERS
+                .iter()
+                .map(|own| own.name)
+                .collect();
             return Err(Failure::wrong_use(anyhow!(
-                "`{name}` is neither a file nor something that ships with baler; `baler strategies` lists the strategies, and steps are: {}",
-                steps.join(", ")
+                "`{name}` is neither a file nor something that ships with baler; `baler strategies` lists the strategies, and filters are: {}",
+                filters.join(", ")
             )));
         }
         None => read(named)?,

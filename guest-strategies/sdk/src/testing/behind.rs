@@ -1,11 +1,11 @@
-//! A strategy behind a step, natively.
+//! A strategy behind a filter, natively.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
 use super::Recording;
+use crate::filter::Behind;
 use crate::model::ModelSource;
-use crate::step::Behind;
 use crate::{
     Content, Conversation, Decision, Failure, Introspection, Level, Message, Report, Shown,
     Situation, Source, Strategy, Tool, Unit, config, guest,
@@ -54,7 +54,7 @@ impl<S: Strategy> Behind for Native<'_, S> {
     }
 }
 
-/// The recording as the step shows it.
+/// The recording as the filter shows it.
 struct View<'a> {
     recording: &'a Recording,
     shown: Vec<Shown>,

@@ -4,8 +4,9 @@ use super::behind::Native;
 use super::content::text;
 use super::{Recording, count, violation};
 use crate::{
-    Change, Conversation, Edit, Failure, Introspection, Message, Metric, Outcome, Part, Piece,
-    Plan, Report, Run, Situation, Source, Span, Step, Strategy, Unit, Value, config, guest, step,
+    Change, Conversation, Edit, Failure, Filter, Introspection, Message, Metric, Outcome, Part,
+    Piece, Plan, Report, Run, Situation, Source, Span, Strategy, Unit, Value, config, filter,
+    guest,
 };
 
 /// The result of a run.
@@ -40,7 +41,7 @@ pub fn run<S: Strategy>(
     })
 }
 
-/// Runs a step before a strategy, like [`run`]. `config` is that of the composed strategy.
+/// Runs a filter before a strategy, like [`run`]. `config` is that of the composed strategy.
 ///
 /// # Errors
 /// Returns the failure that one of them declared.
@@ -48,15 +49,15 @@ pub fn run<S: Strategy>(
 /// # Panics
 /// Panics for the same reasons.
 #[track_caller]
-pub fn run_step<T: Step, S: Strategy>(
+pub fn run_filter<T: Filter, S: Strategy>(
     recording: &Recording,
     situation: &Situation,
     config: &str,
 ) -> Result<TestRun, Failure> {
     let behind = Native::<S>::new(recording);
-    let declared = step::introspect::<T>(&behind, Some(config))?;
+    let declared = filter::introspect::<T>(&behind, Some(config))?;
     checked(recording, situation, &declared, || {
-        step::compact::<T>(&behind, &Conversation::new(recording), situation, config)
+        filter::compact::<T>(&behind, &Conversation::new(recording), situation, config)
     })
 }
 

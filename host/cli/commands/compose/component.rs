@@ -91,7 +91,7 @@ impl Job {
             && composer.imports(*last, STRATEGY)
         {
             bail!(
-                "`{}`: it is a step before a strategy, and none follows; name one after it",
+                "`{}`: it is a filter before a strategy, and none follows; name one after it",
                 own.name
             );
         }
@@ -130,7 +130,7 @@ impl Composer {
         }
     }
 
-    /// Checks that a component is a strategy or a step, and that all it imports will be there.
+    /// Checks that a component is a strategy or a filter, and that all it imports will be there.
     fn check(&self, package: PackageId) -> anyhow::Result<()> {
         let world = &self.graph.types()[self.graph[package].ty()];
         if !world.exports.contains_key(STRATEGY) {
@@ -143,15 +143,15 @@ impl Composer {
                     "it exports `{other}`, and baler composes `{STRATEGY}`; rebuild it for that"
                 ),
                 None => {
-                    anyhow!("it exports no `{STRATEGY}`, so it is neither a strategy nor a step")
+                    anyhow!("it exports no `{STRATEGY}`, so it is neither a strategy nor a filter")
                 }
             });
         }
-        let is_step = world.imports.contains_key(STRATEGY);
+        let is_filter = world.imports.contains_key(STRATEGY);
         let is_provided = |name: &&String| {
             OF_THE_HOST.contains(&name.as_str())
                 || name.starts_with("wasi:")
-                || is_step && [STRATEGY, VIEW].contains(&name.as_str())
+                || is_filter && [STRATEGY, VIEW].contains(&name.as_str())
         };
         match world.imports.keys().find(|name| !is_provided(name)) {
             Some(import) => Err(anyhow!(
@@ -167,7 +167,7 @@ impl Composer {
             .contains_key(name)
     }
 
-    /// Returns the strategy that these components are together: a step is before all that follow it, and another
+    /// Returns the strategy that these components are together: a filter is before all that follow it, and another
     /// strategy is tried before them. They read `history`, or the host's if there is none.
     fn strategy(
         &mut self,

@@ -130,7 +130,7 @@ impl LoadError {
 
 fn hint(import: &str) -> &'static str {
     if import.starts_with("baler:compaction/strategy@") {
-        "it is a step before a strategy: `baler compose STEP.wasm STRATEGY.wasm -o BOTH.wasm` makes a strategy of both"
+        "it is a filter before a strategy: `baler compose FILTER.wasm STRATEGY.wasm -o BOTH.wasm` makes a strategy of both"
     } else if import.starts_with("wasi:http/") {
         "strategies have no network; switch it off in the toolchain (jco: its option `disable` with `http fetch-event`)"
     } else if import.starts_with("wasi:") && cfg!(feature = "wasi") {

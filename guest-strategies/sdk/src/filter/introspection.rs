@@ -1,12 +1,12 @@
-//! What a step and the strategy behind it are together.
+//! What a filter and the strategy behind it are together.
 
 use serde_json::{Map, Value as Json, json};
 
-use super::Step;
+use super::Filter;
 use crate::{Failure, Introspection, Metric, Value};
 
-/// Returns the description of a step before the strategy that `behind` describes.
-pub(crate) fn joined<S: Step>(behind: Introspection) -> Result<Introspection, Failure> {
+/// Returns the description of a filter before the strategy that `behind` describes.
+pub(crate) fn joined<S: Filter>(behind: Introspection) -> Result<Introspection, Failure> {
     let sum = |asked: Option<u32>, more: Option<u32>| {
         asked.map(|asked| asked.saturating_add(more.unwrap_or(0)))
     };
@@ -35,7 +35,7 @@ pub(crate) fn joined<S: Step>(behind: Introspection) -> Result<Introspection, Fa
     })
 }
 
-/// Returns a version with that of a step as build metadata: `1.2.0+redact.0.1.0`.
+/// Returns a version with that of a filter as build metadata: `1.2.0+redact.0.1.0`.
 fn version(behind: &str, name: &str, own: &str) -> String {
     let sign = if behind.contains('+') { '.' } else { '+' };
     let own = own.replace('+', ".");
@@ -79,28 +79,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schema_has_a_member_for_the_step() {
+    fn the_schema_has_a_member_for_the_filter() {
         let own = r#"{"type":"object"}"#;
         for (behind, joined) in [
             (
                 "",
-                r#"{"additionalProperties":false,"properties":{"step":{"type":"object"}},"type":"object"}"#,
+                r#"{"additionalProperties":false,"properties":{"filter":{"type":"object"}},"type":"object"}"#,
             ),
             (
                 r#"{"properties":{"keep":{}},"additionalProperties":false}"#,
-                r#"{"additionalProperties":false,"properties":{"keep":{},"step":{"type":"object"}}}"#,
+                r#"{"additionalProperties":false,"properties":{"keep":{},"filter":{"type":"object"}}}"#,
             ),
         ] {
-            let schema = schema(behind, "step", own).expect("is joined");
+            let schema = schema(behind, "filter", own).expect("is joined");
             let read = |text: &str| serde_json::from_str::<Json>(text).expect("is JSON");
             assert_eq!(read(&schema), read(joined));
         }
-        assert_eq!(schema("{}", "step", "").expect("stays"), "{}");
-        assert!(schema("true", "step", own).is_err());
+        assert_eq!(schema("{}", "filter", "").expect("stays"), "{}");
+        assert!(schema("true", "filter", own).is_err());
     }
 
     #[test]
-    fn the_version_names_that_of_each_step() {
+    fn the_version_names_that_of_each_filter() {
         let one = version("1.2.0", "redact", "0.1.0");
         assert_eq!(one, "1.2.0+redact.0.1.0");
         assert_eq!(

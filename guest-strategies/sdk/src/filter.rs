@@ -1,4 +1,4 @@
-//! Steps before a strategy.
+//! Filters before a strategy.
 
 mod introspection;
 mod whole;
@@ -10,22 +10,22 @@ use crate::{
     Conversation, Decision, Failure, Introspection, Limits, Report, Shown, Situation, config,
 };
 
-/// A step before a strategy: it decides which texts the strategy behind it reads, and may change the strategy's plan.
+/// A filter before a strategy: it decides which texts the strategy behind it reads, and may change the strategy's plan.
 ///
-/// `baler compose STEP.wasm STRATEGY.wasm -o BOTH.wasm` makes one component of both. The strategy behind can be any,
+/// `baler compose FILTER.wasm STRATEGY.wasm -o BOTH.wasm` makes one component of both. The strategy behind can be any,
 /// also one that is composed itself. Its figures are those of the conversation, and its plan is for the
 /// conversation: only texts differ.
 ///
-/// The config of the composed strategy is that of the strategy behind, and the step's own in a member with its name:
+/// The config of the composed strategy is that of the strategy behind, and the filter's own in a member with its name:
 /// `{"redact": {"words": ["Quayside"]}, "keep": "budget"}`.
 ///
 /// ```
-/// use baler_strategy::{Content, Conversation, NoConfig, Shown, Step};
+/// use baler_strategy::{Content, Conversation, NoConfig, Shown, Filter};
 ///
 /// /// Shows each tool output without the bars that its program drew.
 /// struct NoBars;
 ///
-/// impl Step for NoBars {
+/// impl Filter for NoBars {
 ///     type Config = NoConfig;
 ///     const NAME: &'static str = "no-bars";
 ///     const VERSION: &'static str = "0.1.0";
@@ -49,27 +49,27 @@ use crate::{
 ///     }
 /// }
 ///
-/// baler_strategy::export_step!(NoBars);
+/// baler_strategy::export_filter!(NoBars);
 /// ```
 ///
-/// In tests, [`testing::run_step`](crate::testing::run_step) runs it before a strategy.
-pub trait Step {
-    /// The step's own config, as [`Strategy::Config`](crate::Strategy::Config).
+/// In tests, [`testing::run_filter`](crate::testing::run_filter) runs it before a strategy.
+pub trait Filter {
+    /// The filter's own config, as [`Strategy::Config`](crate::Strategy::Config).
     type Config: DeserializeOwned + Default;
 
-    /// The name of the step: short, in kebab-case.
+    /// The name of the filter: short, in kebab-case.
     const NAME: &'static str;
-    /// The version of the step, in semantic versioning.
+    /// The version of the filter, in semantic versioning.
     const VERSION: &'static str;
-    /// What the step does, in one sentence.
+    /// What the filter does, in one sentence.
     const DESCRIPTION: &'static str;
-    /// The JSON Schema of the step's own config, without references. Empty if it has none.
+    /// The JSON Schema of the filter's own config, without references. Empty if it has none.
     const CONFIG_SCHEMA: &'static str = "";
-    /// The reason codes that the step adds to plans.
+    /// The reason codes that the filter adds to plans.
     const REASON_CODES: &'static [&'static str] = &[];
-    /// The names of the metrics that the step adds to reports.
+    /// The names of the metrics that the filter adds to reports.
     const METRIC_NAMES: &'static [&'static str] = &[];
-    /// What the step needs in addition to a limit that the strategy behind asks for.
+    /// What the filter needs in addition to a limit that the strategy behind asks for.
     const LIMITS: Limits = Limits::OF_THE_HOST;
 
     /// Checks what the type [`Config`](Self::Config) cannot express.
@@ -84,7 +84,7 @@ pub trait Step {
     /// part. It reads all others as they are.
     fn show(conversation: &Conversation<'_>, config: &Self::Config) -> Vec<Shown>;
 
-    /// Returns the situation that the strategy behind gets. By default that of the step.
+    /// Returns the situation that the strategy behind gets. By default that of the filter.
     fn situation(situation: &Situation, _config: &Self::Config) -> Situation {
         situation.clone()
     }
@@ -95,7 +95,7 @@ pub trait Step {
     /// than they are stay whole instead, and all else of the report stays as it is.
     ///
     /// # Errors
-    /// Returns a declared failure if there is no plan that the step can answer for.
+    /// Returns a declared failure if there is no plan that the filter can answer for.
     fn revise(
         _conversation: &Conversation<'_>,
         _situation: &Situation,
@@ -107,7 +107,7 @@ pub trait Step {
     }
 }
 
-/// The strategy behind a step: the imported one, or that of a test.
+/// The strategy behind a filter: the imported one, or that of a test.
 pub(crate) trait Behind {
     fn introspect(&self, config: Option<&str>) -> Result<Introspection, Failure>;
     fn show(&self, texts: &[Shown]);
@@ -115,7 +115,7 @@ pub(crate) trait Behind {
     fn compact(&self, situation: &Situation, config: &str) -> Result<Report, Failure>;
 }
 
-pub(crate) fn introspect<S: Step>(
+pub(crate) fn introspect<S: Filter>(
     behind: &dyn Behind,
     config: Option<&str>,
 ) -> Result<Introspection, Failure> {
@@ -123,7 +123,7 @@ pub(crate) fn introspect<S: Step>(
     introspection::joined::<S>(behind.introspect(rest.as_deref())?)
 }
 
-pub(crate) fn should_compact<S: Step>(
+pub(crate) fn should_compact<S: Filter>(
     behind: &dyn Behind,
     conversation: &Conversation<'_>,
     situation: &Situation,
@@ -134,7 +134,7 @@ pub(crate) fn should_compact<S: Step>(
     behind.should_compact(&S::situation(situation, &own), &rest)
 }
 
-pub(crate) fn compact<S: Step>(
+pub(crate) fn compact<S: Filter>(
     behind: &dyn Behind,
     conversation: &Conversation<'_>,
     situation: &Situation,
@@ -147,8 +147,8 @@ pub(crate) fn compact<S: Step>(
     S::revise(conversation, situation, &own, &shown, report)
 }
 
-/// Returns the step's own config, and that of the strategy behind.
-fn split<S: Step>(text: &str) -> Result<(S::Config, String), Failure> {
+/// Returns the filter's own config, and that of the strategy behind.
+fn split<S: Filter>(text: &str) -> Result<(S::Config, String), Failure> {
     let (own, rest) = parts(text, S::NAME)?;
     let own = config::parse_with(&own, S::check).map_err(|failure| match failure {
         Failure::BadConfig(what) => Failure::BadConfig(format!("in `{}`: {what}", S::NAME)),
@@ -182,19 +182,19 @@ mod tests {
     use super::parts;
 
     #[test]
-    fn a_config_is_split_into_that_of_the_step_and_that_of_the_strategy_behind() {
+    fn a_config_is_split_into_that_of_the_filter_and_that_of_the_strategy_behind() {
         for (text, own, rest) in [
             ("", "", ""),
             ("{}", "", "{}"),
             (r#"{"keep": 3}"#, "", r#"{"keep": 3}"#),
-            (r#"{"step": {"a": 1}}"#, r#"{"a":1}"#, ""),
-            (r#"{"keep": 3, "step": {}}"#, "{}", r#"{"keep":3}"#),
+            (r#"{"filter": {"a": 1}}"#, r#"{"a":1}"#, ""),
+            (r#"{"keep": 3, "filter": {}}"#, "{}", r#"{"keep":3}"#),
             ("[5]", "", "[5]"),
-            (r#"{"step": "#, "", r#"{"step": "#),
+            (r#"{"filter": "#, "", r#"{"filter": "#),
         ] {
-            let split = parts(text, "step").expect("is split");
+            let split = parts(text, "filter").expect("is split");
             assert_eq!(split, (own.to_owned(), rest.to_owned()), "{text}");
         }
-        assert!(parts(r#"{"step": 5}"#, "step").is_err());
+        assert!(parts(r#"{"filter": 5}"#, "filter").is_err());
     }
 }
