@@ -90,7 +90,7 @@ fn a_composed_strategy_says_what_it_is_made_of() {
         .says(&[]);
     let ran = bench.run(&["introspect", "all.wasm", "--json"]).ends(0);
     let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
-    let own = &told["introspection"];
+    let own = &told["claims"];
     assert_eq!(own["name"], "redact-tiered-or-sliding-window");
     let schema: Value =
         serde_json::from_str(own["config-schema"].as_str().expect("a text")).expect("JSON");
@@ -128,21 +128,29 @@ fn a_composed_strategy_says_what_it_is_made_of() {
 #[test]
 fn the_second_strategy_runs_if_the_first_fails() {
     let bench = Bench::new();
-    // Without a model this one declares a failure.
+    bench.file("fails.wasm", baler_hostile_guests::DECLARED_FAILURE.wasm);
     bench
-        .run(&["compose", "summarize", "sliding-window", "-o", "both.wasm"])
+        .run(&["compose", "fails.wasm", "sliding-window", "-o", "both.wasm"])
         .ends(0);
     let input = bench.file("request.json", conversation());
-    let ran = bench.run(&[
+    let compact = [
         "compact",
         &input,
-        "--strategy",
-        "both.wasm",
         "--budget",
         "3000",
         "--json",
-    ]);
-    assert_eq!(ran.code, 2, "it may ask a model: {}", ran.stderr);
+        "--strategy",
+    ];
+    let tried = |strategy: &str| {
+        let ran = bench.run(&[&compact[..], &[strategy]].concat());
+        let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        (ran.code, told["receipt"]["attempts"][0].clone())
+    };
+    let (_, alone) = tried("fails.wasm");
+    assert!(alone.to_string().contains("declared"), "{alone}");
+    let (code, both) = tried("both.wasm");
+    assert_eq!(code, 0, "{both}");
+    assert!(both.to_string().contains("window-tokens"), "{both}");
 }
 
 #[test]

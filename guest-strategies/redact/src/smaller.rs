@@ -6,6 +6,10 @@ use baler_strategy::{Conversation, Run, Situation, excerpt};
 
 use crate::hidden::REDACTED;
 
+/// Bytes of a token, about, and tokens of the line about what is left out.
+const BYTES_OF_TOKEN: usize = 4;
+const LINE: u32 = 12;
+
 /// Returns the text, with its middle left out as far as it takes to cost fewer than `tokens`; `None` if there is no
 /// such text.
 pub(crate) fn smaller_than(
@@ -16,17 +20,19 @@ pub(crate) fn smaller_than(
 ) -> Option<String> {
     // The mark in a text costs at most what that of an inserted message costs.
     let most = tokens.checked_sub(situation.insertion_overhead)?;
-    let fits = |text: &str| conversation.count(text) < most;
-    if fits(&text) {
+    let own = conversation.count(&text);
+    if own < most {
         return Some(text);
     }
-    let mut bytes = text.len();
-    while bytes > 2 * excerpt::SHORTEST_RUN {
-        bytes -= bytes / 8;
-        let cut = kept(&text, &excerpt::ends(&text, bytes / 2, bytes / 2));
+    let fits = |text: &str| conversation.count(text) < most;
+    let mut missing = BYTES_OF_TOKEN * (own - most + LINE) as usize;
+    while missing + 2 * excerpt::SHORTEST_RUN < text.len() {
+        let half = (text.len() - missing) / 2;
+        let cut = kept(&text, &excerpt::ends(&text, half, half));
         if fits(&cut) {
             return Some(cut);
         }
+        missing += missing / 2;
     }
     fits(REDACTED).then(|| REDACTED.to_owned())
 }
