@@ -89,7 +89,7 @@ impl Reviser<'_> {
             if changed < end {
                 self.unit(changed, Vec::new());
             }
-            next = changed + 1;
+            next = changed.saturating_add(1);
         }
     }
 
@@ -99,14 +99,14 @@ impl Reviser<'_> {
         let from = self.shown.partition_point(|shown| shown.unit < unit);
         let behind = &self.shown[from..];
         let shown = &behind[..behind.partition_point(|shown| shown.unit == unit)];
+        if shown.is_empty() {
+            return self.pieces.push(Piece::Rewrite(Rewrite { unit, edits }));
+        }
         let mut edits: BTreeMap<(u32, u32), Change> = edits
             .into_iter()
             .map(|edit| ((edit.message, edit.part), edit.change))
             .collect();
-        let messages = match shown.is_empty() {
-            true => Vec::new(),
-            false => self.conversation.messages(unit as usize),
-        };
+        let messages = self.conversation.messages(unit as usize);
         let units = self.conversation.units();
         let must_stay = units
             .get(unit as usize)

@@ -315,3 +315,66 @@ fn a_conversation_that_stays_unchanged_is_not_touched() {
         run_filter::<Redact, SlidingWindow>(&recording, &situation, "").expect("an answer");
     assert!(tested.unchanged().is_some());
 }
+
+/// Fails if a unit that need not stay keeps an output with a secret.
+#[track_caller]
+fn assert_no_output_leaks(recording: &Recording, tested: &TestRun) {
+    assert_redacted(tested);
+    let conversation = Conversation::new(recording);
+    for piece in tested.plan().map_or(&[][..], |plan| &plan.pieces) {
+        let Piece::Keep(span) = piece else { continue };
+        for unit in span.first..span.first + span.count {
+            let messages = conversation.messages(unit as usize);
+            let parts = messages.iter().flat_map(|message| &message.parts);
+            let leaks = parts.filter(|part| match &part.content {
+                Content::Output(output) => output.text.contains(KEY),
+                _ => false,
+            });
+            let is_protected = conversation.units()[unit as usize].is_protected();
+            assert!(is_protected || leaks.count() == 0, "{}", tested.render());
+        }
+    }
+}
+
+#[test]
+fn whatever_the_conversation_plans_are_valid_and_no_output_leaks() {
+    let mut seed = 7_u64;
+    let mut random = move |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) % below
+    };
+    let (mut plans, mut changed) = (0, 0);
+    for _ in 0..400 {
+        let mut recording = Recording::new().user("Look.");
+        for _ in 0..2 + random(12) {
+            let text = match random(4) {
+                0 => lines("calm", random(60) as usize),
+                1 => format!("{KEY}{}", " ".repeat(random(200) as usize)),
+                _ => leak(random(40) as usize),
+            };
+            let mut output = call("env", "{}", &text);
+            if random(5) == 0 {
+                output = output.verbatim();
+            }
+            recording = recording.step("I look.", [output, call("ls", "{}", &lines("a", 2))]);
+            match random(9) {
+                0 => recording = recording.pin(),
+                1 => recording = recording.user("And now?"),
+                _ => {}
+            }
+        }
+        let recording = recording.user("Go on.");
+        let used = recording.situation(0).used;
+        let situation = recording.situation(random(u64::from(used)) as u32);
+        let window = run_filter::<Redact, SlidingWindow>(&recording, &situation, "");
+        let digest = run_filter::<Redact, baler_strategy_core::Tiered>(&recording, &situation, "");
+        for tested in [window, digest].into_iter().flatten() {
+            if tested.plan().is_some() {
+                assert_no_output_leaks(&recording, &tested);
+                plans += 1;
+                changed += tested.count("outputs-redacted").unwrap_or_default();
+            }
+        }
+    }
+    assert!(plans > 400 && changed > 400, "{plans} {changed}");
+}
