@@ -19,6 +19,12 @@ const STRATEGIES: [&str; 8] = [
     "anchored",
 ];
 
+/// Filters before a strategy.
+const FILTERS: [&str; 1] = ["redact"];
+
+/// What `baler compose` puts between others.
+const PARTS: [&str; 2] = ["view", "fallback"];
+
 #[expect(
     clippy::print_stderr,
     reason = "this is how a build script tells what is wrong"
@@ -42,13 +48,28 @@ fn build() -> Result<(), String> {
     let (here, out_dir) = (folder("CARGO_MANIFEST_DIR")?, folder("OUT_DIR")?);
     println!("cargo::rerun-if-changed=build.rs");
     let workspace = here.join("../..");
-    let components: Vec<(&str, PathBuf)> = if here.join("../sdk").is_dir() {
-        from_sources(&workspace, &out_dir)?
+    let names = [&STRATEGIES[..], &FILTERS, &PARTS].concat();
+    let paths: Vec<PathBuf> = if here.join("../sdk").is_dir() {
+        from_sources(&workspace, &out_dir, &names)?
     } else {
         let shipped = here.join("components");
         let path = |name| shipped.join(name).with_extension("wasm");
-        STRATEGIES.iter().map(|name| (*name, path(*name))).collect()
+        names.iter().map(path).collect()
     };
+    let components: Vec<(&str, PathBuf)> = names.into_iter().zip(paths).collect();
+    let (strategies, rest) = components.split_at(STRATEGIES.len());
+    let (filters, parts) = rest.split_at(FILTERS.len());
+    write(&out_dir.join("all.rs"), &list(strategies))?;
+    write(&out_dir.join("filters.rs"), &list(filters))?;
+    for (name, path) in parts {
+        let part = format!("include_bytes!({path:?})\n");
+        write(&out_dir.join(name).with_extension("rs"), &part)?;
+    }
+    Ok(())
+}
+
+/// Lists components, as Rust.
+fn list(components: &[(&str, PathBuf)]) -> String {
     let mut list = String::from("&[\n");
     for (name, path) in components {
         let _ = writeln!(
@@ -57,11 +78,11 @@ fn build() -> Result<(), String> {
         );
     }
     list.push_str("]\n");
-    write(&out_dir.join("all.rs"), &list)
+    list
 }
 
 /// Builds the components.
-fn from_sources(workspace: &Path, out_dir: &Path) -> Result<Vec<(&'static str, PathBuf)>, String> {
+fn from_sources(workspace: &Path, out_dir: &Path, names: &[&str]) -> Result<Vec<PathBuf>, String> {
     for path in [
         "Cargo.toml",
         "Cargo.lock",
@@ -74,7 +95,7 @@ fn from_sources(workspace: &Path, out_dir: &Path) -> Result<Vec<(&'static str, P
         println!("cargo::rerun-if-changed={}", workspace.join(path).display());
     }
     let strategies = workspace.join("guest-strategies");
-    for name in STRATEGIES {
+    for name in names {
         println!(
             "cargo::rerun-if-changed={}",
             strategies.join(name).display()
@@ -83,15 +104,11 @@ fn from_sources(workspace: &Path, out_dir: &Path) -> Result<Vec<(&'static str, P
     let workspace = workspace
         .canonicalize()
         .map_err(|error| format!("cannot find `{}`: {error}", workspace.display()))?;
-    let components = components(
-        &workspace,
-        out_dir,
-        Kind::Packages,
-        "component",
-        &STRATEGIES,
-    )?;
-    let paths = components.into_iter().map(|component| component.path);
-    Ok(STRATEGIES.into_iter().zip(paths).collect())
+    let components = components(&workspace, out_dir, Kind::Packages, "component", names)?;
+    Ok(components
+        .into_iter()
+        .map(|component| component.path)
+        .collect())
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {

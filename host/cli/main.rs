@@ -66,9 +66,9 @@ use commands::{
     AddCommand, LockCommand, PullCommand, PushCommand, SignCommand, UpdateCommand, VerifyCommand,
 };
 use commands::{
-    ArchiveCommand, BuildCommand, CacheCommand, CompactCommand, ExpandCommand, IntrospectCommand,
-    NewCommand, ReportCommand, ShouldCompactCommand, StrategiesCommand, TrustCommand, UndoCommand,
-    ValidateCommand, WRAP_TASK, WrapCommand,
+    ArchiveCommand, BuildCommand, COMPOSE_TASK, CacheCommand, CompactCommand, ComposeCommand,
+    ExpandCommand, IntrospectCommand, NewCommand, ReportCommand, ShouldCompactCommand,
+    StrategiesCommand, TrustCommand, UndoCommand, ValidateCommand, WRAP_TASK, WrapCommand,
 };
 #[cfg(feature = "eval")]
 use commands::{BenchCommand, EvalCommand, TestCommand, TuneCommand};
@@ -103,6 +103,7 @@ enum Command {
     New(NewCommand),
     Build(BuildCommand),
     Wrap(WrapCommand),
+    Compose(ComposeCommand),
     #[cfg(feature = "registry")]
     Add(AddCommand),
     #[cfg(feature = "registry")]
@@ -162,7 +163,8 @@ fn version() -> String {
 }
 
 fn main() -> ExitCode {
-    if let Some(done) = baler_host::serve_as_compiler().or_else(|| WRAP_TASK.serve()) {
+    let tasks = || WRAP_TASK.serve().or_else(|| COMPOSE_TASK.serve());
+    if let Some(done) = baler_host::serve_as_compiler().or_else(tasks) {
         return done;
     }
     arenas::few();
@@ -241,6 +243,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::New(command) => command.exec(),
             Command::Build(command) => command.exec().await,
             Command::Wrap(command) => command.exec().await,
+            Command::Compose(command) => command.exec().await,
             #[cfg(feature = "registry")]
             Command::Add(command) => command.exec().await,
             #[cfg(feature = "registry")]

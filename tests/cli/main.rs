@@ -12,6 +12,7 @@ mod archive_location;
 mod build;
 mod cache;
 mod compact;
+mod compose;
 mod config;
 mod conversations;
 #[cfg(all(unix, feature = "http"))]

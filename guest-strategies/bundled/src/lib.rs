@@ -13,9 +13,26 @@ pub struct Bundled {
 /// All of them.
 pub static ALL: &[Bundled] = include!(concat!(env!("OUT_DIR"), "/all.rs"));
 
+/// Filters before a strategy, for `baler compose`. None is a strategy by itself.
+pub static FILTERS: &[Bundled] = include!(concat!(env!("OUT_DIR"), "/filters.rs"));
+
+/// What `baler compose` puts between other components.
+pub mod parts {
+    /// The conversation as a filter shows it to the strategy behind it.
+    pub static VIEW: &[u8] = include!(concat!(env!("OUT_DIR"), "/view.rs"));
+
+    /// The second strategy where the first one fails.
+    pub static FALLBACK: &[u8] = include!(concat!(env!("OUT_DIR"), "/fallback.rs"));
+}
+
 /// The strategy of this name.
 pub fn by_name(name: &str) -> Option<&'static Bundled> {
     ALL.iter().find(|bundled| bundled.name == name)
+}
+
+/// The filter of this name.
+pub fn filter_by_name(name: &str) -> Option<&'static Bundled> {
+    FILTERS.iter().find(|bundled| bundled.name == name)
 }
 
 /// Returns the strategy of this name, in any case of letters.

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use baler_strategies::{ALL, by_name, writes_digests};
+use baler_strategies::{ALL, FILTERS, by_name, filter_by_name, parts, writes_digests};
 use wasmparser::{Parser, Payload};
 
 const PERMITTED: [&str; 3] = [
@@ -79,6 +79,47 @@ fn they_import_nothing_but_the_pure_interfaces_and_some_the_model() {
             ["baler:compaction/strategy@0.1.0".to_owned()].into()
         );
     }
+}
+
+/// What components import and export that `baler compose` puts before others.
+#[test]
+fn filters_and_parts_fit_together() {
+    const HISTORY: &str = "baler:compaction/history@0.1.0";
+    const STRATEGY: &str = "baler:compaction/strategy@0.1.0";
+    const VIEW: &str = "baler:composition/view@0.1.0";
+    const OTHERWISE: &str = "baler:composition/otherwise@0.1.0";
+    let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    for filter in FILTERS {
+        let (imports, exports) = names(filter.wasm);
+        let all = [&PERMITTED[..], &[STRATEGY, VIEW]].concat();
+        let permitted: BTreeSet<String> = set(&all);
+        assert!(
+            imports.is_subset(&permitted),
+            "{} imports {imports:?}",
+            filter.name
+        );
+        assert!(
+            imports.is_superset(&set(&[STRATEGY, VIEW])),
+            "{} imports {imports:?}",
+            filter.name
+        );
+        assert_eq!(exports, set(&[STRATEGY]), "{}", filter.name);
+        assert!(by_name(filter.name).is_none() && filter_by_name(filter.name).is_some());
+        assert!(
+            filter.wasm.len() < 300 * 1024,
+            "{} has {} bytes",
+            filter.name,
+            filter.wasm.len()
+        );
+    }
+    assert_eq!(names(parts::VIEW), (set(&[HISTORY]), set(&[HISTORY, VIEW])));
+    let (imports, exports) = names(parts::FALLBACK);
+    assert!(
+        imports.is_superset(&set(&[STRATEGY, OTHERWISE])),
+        "{imports:?}"
+    );
+    assert_eq!(exports, set(&[STRATEGY]));
+    assert!(parts::VIEW.len() < 48 * 1024 && parts::FALLBACK.len() < 200 * 1024);
 }
 
 #[test]

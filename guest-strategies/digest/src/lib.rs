@@ -71,7 +71,7 @@ pub use lines::{ends_line, indented, on_one_line, one_word};
 pub use part::Part;
 pub use pastes::pastes_in;
 pub use rules::rules_in;
-pub use secrets::masked;
+pub use secrets::{masked, secrets_in};
 pub use sentences::each_sentence;
 pub use story::{Story, as_summary, without_lists};
 pub use work::Work;

@@ -125,8 +125,9 @@ pub(crate) fn says_secret(key: &str) -> bool {
     })
 }
 
-/// Returns the places of all secrets in a text, in order.
-fn secrets_in(text: &str) -> Vec<Range<usize>> {
+/// Returns the places of all likely secrets in a text, in order: keys, tokens, passwords and the content of private keys.
+#[must_use]
+pub fn secrets_in(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;

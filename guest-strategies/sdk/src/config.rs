@@ -1,4 +1,5 @@
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::{Failure, Strategy};
 
@@ -9,9 +10,17 @@ pub struct NoConfig {}
 
 /// Reads a config and checks it by [`Strategy::check`].
 pub(crate) fn parse<S: Strategy>(text: &str) -> Result<S::Config, Failure> {
+    parse_with(text, S::check)
+}
+
+/// Reads a config and checks it.
+pub(crate) fn parse_with<C: DeserializeOwned + Default>(
+    text: &str,
+    check: impl FnOnce(&C) -> Result<(), String>,
+) -> Result<C, Failure> {
     let text = text.trim();
     let config = if text.is_empty() || text == "{}" {
-        S::Config::default()
+        C::default()
     } else {
         let mut json = serde_json::Deserializer::from_str(text);
         let config = serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -30,7 +39,7 @@ pub(crate) fn parse<S: Strategy>(text: &str) -> Result<S::Config, Failure> {
         }
         config
     };
-    S::check(&config).map_err(Failure::BadConfig)?;
+    check(&config).map_err(Failure::BadConfig)?;
     Ok(config)
 }
 

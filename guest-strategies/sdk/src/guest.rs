@@ -1,14 +1,16 @@
-//! Connects the generated bindings to a [`Strategy`].
+//! Connects the generated bindings to a [`Strategy`] or a [`Filter`].
 
 use std::marker::PhantomData;
 use std::sync::Once;
 
-use crate::bindings::baler::compaction::{history, log, tokenizer};
+use crate::bindings::baler::compaction::{history, log, strategy, tokenizer};
+use crate::bindings::baler::composition::view;
 use crate::bindings::exports::baler::compaction::strategy::Guest;
 use crate::conversation::Source;
+use crate::filter::{self, Behind};
 use crate::{
-    Conversation, Decision, Failure, Introspection, Level, Message, Report, Situation, Strategy,
-    Tool, Unit, config,
+    Conversation, Decision, Failure, Filter, Introspection, Level, Message, Report, Shown,
+    Situation, Strategy, Tool, Unit, config,
 };
 
 /// The component that exports a strategy.
@@ -31,6 +33,48 @@ impl<S: Strategy + 'static> Guest for Component<S> {
         report_panics();
         let config = config::parse::<S>(&config)?;
         S::compact(&Conversation::new(&Host), &situation, &config)
+    }
+}
+
+/// The component that exports a filter.
+#[derive(Debug)]
+pub struct FilterComponent<S>(PhantomData<S>);
+
+impl<S: Filter + 'static> Guest for FilterComponent<S> {
+    fn introspect(config: Option<String>) -> Result<Introspection, Failure> {
+        report_panics();
+        filter::introspect::<S>(&Imported, config.as_deref())
+    }
+
+    fn should_compact(situation: Situation, config: String) -> Result<Decision, Failure> {
+        report_panics();
+        filter::should_compact::<S>(&Imported, &Conversation::new(&Host), &situation, &config)
+    }
+
+    fn compact(situation: Situation, config: String) -> Result<Report, Failure> {
+        report_panics();
+        filter::compact::<S>(&Imported, &Conversation::new(&Host), &situation, &config)
+    }
+}
+
+/// The strategy behind a filter, as the component imports it.
+struct Imported;
+
+impl Behind for Imported {
+    fn introspect(&self, config: Option<&str>) -> Result<Introspection, Failure> {
+        strategy::introspect(config)
+    }
+
+    fn show(&self, texts: &[Shown]) {
+        view::show(texts);
+    }
+
+    fn should_compact(&self, situation: &Situation, config: &str) -> Result<Decision, Failure> {
+        strategy::should_compact(situation, config)
+    }
+
+    fn compact(&self, situation: &Situation, config: &str) -> Result<Report, Failure> {
+        strategy::compact(situation, config)
     }
 }
 

@@ -76,6 +76,7 @@
 //! | [`Insertion::summary`], [`Insertion::note`] | return a text to insert |
 //! | [`Report::compacted`], [`Report::unchanged`] | return the result of [`Strategy::compact`] |
 //! | [`Conversation::model`] | returns the host's model, if the user granted one |
+//! | [`Filter`], [`export_filter!`] | changes what a strategy behind it reads and answers (`baler compose`) |
 //! | [`testing`] | runs a strategy natively and checks its plan by the rules of the contract |
 
 mod strategy;
@@ -88,6 +89,7 @@ pub mod excerpt;
 mod report;
 mod model;
 mod config;
+mod filter;
 mod guest;
 
 #[doc(hidden)]
@@ -98,6 +100,7 @@ pub use bindings::baler::compaction::history::{
     Content, Media, Message, Part, PartTraits, Role, Tool, ToolCall, ToolOutput, Traits, UnitKind,
 };
 pub use bindings::baler::compaction::log::Level;
+pub use bindings::baler::composition::view::Shown;
 pub use bindings::exports::baler::compaction::strategy::{
     Change, Decision, Edit, Failure, Insertion, Introspection, Metric, Outcome, Piece, Placement,
     Plan, Purpose, Reason, Report, Rewrite, Run, Situation, Span, Trigger, Value,
@@ -105,6 +108,7 @@ pub use bindings::exports::baler::compaction::strategy::{
 pub use budget::{FreeBudget, opening_note};
 pub use config::NoConfig;
 pub use conversation::{Conversation, Read, Source};
+pub use filter::Filter;
 pub use large_steps::{LargeSteps, Oversized};
 pub use model::{Completion, Finish, Model, ModelError, ModelInfo, ModelRequest, ModelSource};
 pub use plan_builder::{PlanBuilder, PlanError, Rewriting};
@@ -119,10 +123,13 @@ struct Readme;
 /// What the expansion of [`export!`] refers to.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::guest::Component;
+    pub use crate::guest::{Component, FilterComponent};
 
     /// Compiles only if `S` is a strategy.
     pub const fn is_strategy<S: crate::Strategy>() {}
+
+    /// Compiles only if `S` is a filter.
+    pub const fn is_filter<S: crate::Filter>() {}
 }
 
 /// Exports a [`Strategy`] as a component. Use it once, in a crate of type `cdylib`.
@@ -139,5 +146,23 @@ macro_rules! export {
         };
         #[cfg(not(target_family = "wasm"))]
         const _: () = $crate::__private::is_strategy::<$strategy>();
+    };
+}
+
+/// Exports a [`Filter`] as a component. Use it once, in a crate of type `cdylib`. `baler compose` puts the component
+/// before a strategy.
+///
+/// A panic of the filter traps, which is a fault. Its message and location are logged first.
+#[macro_export]
+macro_rules! export_filter {
+    ($filter:ty) => {
+        // Native linkers reject the names that a component exports.
+        #[cfg(target_family = "wasm")]
+        const _: () = {
+            type Component = $crate::__private::FilterComponent<$filter>;
+    $crate::bindings::__export_component!(Component with_types_in $crate::bindings);
+        };
+        #[cfg(not(target_family = "wasm"))]
+        const _: () = $crate::__private::is_filter::<$filter>();
     };
 }

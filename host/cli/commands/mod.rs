@@ -8,6 +8,7 @@ mod bench;
 mod build;
 mod cache;
 mod compact;
+mod compose;
 #[cfg(feature = "http")]
 mod doctor;
 #[cfg(feature = "eval")]
@@ -57,6 +58,7 @@ pub(crate) use bench::BenchCommand;
 pub(crate) use build::BuildCommand;
 pub(crate) use cache::CacheCommand;
 pub(crate) use compact::CompactCommand;
+pub(crate) use compose::{ComposeCommand, TASK as COMPOSE_TASK};
 #[cfg(feature = "http")]
 pub(crate) use doctor::DoctorCommand;
 #[cfg(feature = "eval")]

@@ -111,7 +111,7 @@ fn not_wrapped(module: &Path, error: ChildError) -> Failure {
     }
 }
 
-/// Reads a module.
+/// Reads a module or a component.
 pub(super) fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     let limit = EngineLimits::default().component_bytes as u64;
     let shown = file.display();

@@ -44,7 +44,8 @@ impl Component {
                 cleaned(&format!("{error:#}"))
             ))
         };
-        let inspected = inspect(&wasm, &EngineLimits::default()).map_err(|error| cannot_use(error.into()))?;
+        let inspected =
+            inspect(&wasm, &EngineLimits::default()).map_err(|error| cannot_use(error.into()))?;
         let host = sandbox.host(
             HostSettings {
                 archive: Keeping::Nowhere,

@@ -180,9 +180,10 @@ impl Default for EngineLimits {
         Self {
             concurrent_calls: 16,
             memory: 256 << 20,
-            // An engine for JavaScript has three.
-            memories: 4,
-            tables: 8,
+            // An engine for JavaScript has three, and a filter before it two. A pool of 16 calls then reserves 390 GiB of
+            // addresses; the smallest 64-bit systems give a process 512 GiB.
+            memories: 6,
+            tables: 12,
             // A component in Python has 38: each of its shared libraries is one.
             instances: 64,
             stack: 512 << 10,

@@ -20,6 +20,7 @@
     reason = "for tests: sizes are small, and an error should fail the test at once"
 )]
 
+mod behind;
 mod recording;
 mod call;
 mod content;
@@ -31,7 +32,7 @@ pub use call::{Call, call, failed, pending};
 pub use check::violation;
 pub use model::ScriptedModel;
 pub use recording::Recording;
-pub use run::{TestRun, run};
+pub use run::{TestRun, run, run_filter};
 
 /// Counts tokens in tests: one for every four bytes of `text`, rounded up.
 pub fn count(text: &str) -> u32 {

@@ -1,10 +1,12 @@
 use std::fmt::Write;
 
+use super::behind::Native;
 use super::content::text;
 use super::{Recording, count, violation};
 use crate::{
-    Change, Conversation, Edit, Failure, Message, Metric, Outcome, Part, Piece, Plan, Report, Run,
-    Situation, Source, Span, Strategy, Unit, Value, config, guest,
+    Change, Conversation, Edit, Failure, Filter, Introspection, Message, Metric, Outcome, Part,
+    Piece, Plan, Report, Run, Situation, Source, Span, Strategy, Unit, Value, config, filter,
+    guest,
 };
 
 /// The result of a run.
@@ -32,19 +34,52 @@ pub fn run<S: Strategy>(
     situation: &Situation,
     config: &str,
 ) -> Result<TestRun, Failure> {
-    guest::introspect::<S>(Some(config))?;
+    let declared = guest::introspect::<S>(Some(config))?;
     let config = config::parse::<S>(config)?;
+    checked(recording, situation, &declared, || {
+        S::compact(&Conversation::new(recording), situation, &config)
+    })
+}
+
+/// Runs a filter before a strategy, like [`run`]. `config` is that of the composed strategy.
+///
+/// # Errors
+/// Returns the failure that one of them declared.
+///
+/// # Panics
+/// Panics for the same reasons.
+#[track_caller]
+pub fn run_filter<T: Filter, S: Strategy>(
+    recording: &Recording,
+    situation: &Situation,
+    config: &str,
+) -> Result<TestRun, Failure> {
+    let behind = Native::<S>::new(recording);
+    let declared = filter::introspect::<T>(&behind, Some(config))?;
+    checked(recording, situation, &declared, || {
+        filter::compact::<T>(&behind, &Conversation::new(recording), situation, config)
+    })
+}
+
+/// Asks twice, and checks the answer.
+#[track_caller]
+fn checked(
+    recording: &Recording,
+    situation: &Situation,
+    declared: &Introspection,
+    ask: impl Fn() -> Result<Report, Failure>,
+) -> Result<TestRun, Failure> {
     recording.rewind();
-    let report = S::compact(&Conversation::new(recording), situation, &config)?;
+    let report = ask()?;
     recording.rewind();
-    let again = S::compact(&Conversation::new(recording), situation, &config)?;
+    let again = ask()?;
     assert_eq!(
         report, again,
         "two runs with the same input returned different reports"
     );
     for Metric { name, .. } in &report.metrics {
         assert!(
-            S::METRIC_NAMES.contains(&name.as_str()),
+            declared.metric_names.contains(name),
             "metric `{name}` is not declared"
         );
     }
@@ -63,7 +98,7 @@ pub fn run<S: Strategy>(
         for reason in &plan.reasons {
             let code = reason.code.as_str();
             assert!(
-                S::REASON_CODES.contains(&code),
+                declared.reason_codes.iter().any(|own| own == code),
                 "reason code `{code}` is not declared"
             );
         }

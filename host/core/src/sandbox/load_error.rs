@@ -129,7 +129,9 @@ impl LoadError {
 }
 
 fn hint(import: &str) -> &'static str {
-    if import.starts_with("wasi:http/") {
+    if import.starts_with("baler:compaction/strategy@") {
+        "it is a filter before a strategy: `baler compose FILTER.wasm STRATEGY.wasm -o BOTH.wasm` makes a strategy of both"
+    } else if import.starts_with("wasi:http/") {
         "strategies have no network; switch it off in the toolchain (jco: its option `disable` with `http fetch-event`)"
     } else if import.starts_with("wasi:") && cfg!(feature = "wasi") {
         "WASI 0.2 is offered with nothing behind it, in these parts: cli, clocks, filesystem, io, random and sockets"

@@ -9,8 +9,8 @@ use baler_host::archive::Archive;
 use baler_host::conversation::ReadOptions;
 use baler_host::model::ModelGrant;
 use baler_host::project::{Listed, ListedSource, Project};
-use baler_host::with_causes;
 use baler_host::request::Policy;
+use baler_host::with_causes;
 use serde_json::{Value, json};
 
 use super::call::Cancel;
