@@ -20,6 +20,9 @@ fn hanging_strategy_is_stopped_and_the_fallback_compacts() {
             &strategy,
             "--timeout",
             "100ms",
+            // On a busy machine the fuel could be used up first.
+            "--fuel",
+            "1000000000000",
         ])
         .ends(4)
         .says(&[

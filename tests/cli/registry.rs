@@ -267,7 +267,7 @@ fn wrong_uses_are_told() {
     for (arguments, words) in [
         (&["add", "keep-newest"][..], "expected a .wasm file"),
         (
-            &["add", "oci://UPPER/x"],
+            &["add", "oci://registry.example"],
             "expected `oci://HOST[:PORT]/REPOSITORY",
         ),
         (

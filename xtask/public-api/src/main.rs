@@ -12,13 +12,15 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context as _, bail};
 
 /// The libraries that others build on.
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 8] = [
     "baler-archive",
     "baler-conversation",
     "baler-models",
     "baler-host",
     "baler-http",
     "baler-proxy",
+    "baler-registry",
+    "baler-conformance",
 ];
 
 /// Set for the runs of this program in place of rustdoc.
