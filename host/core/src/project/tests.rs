@@ -85,7 +85,7 @@ fn parse_names_the_place_and_what_was_expected() {
         (
             "[strategies.a]\nsource = { url = \"x\" }",
             "line 2",
-            "unknown field `url`, expected `path`",
+            "expected a file such as `{ path = ",
         ),
         (
             &format!("[strategies.a]\n{source}\ndigest = \"sha256:12\""),
