@@ -38,8 +38,9 @@ static int64_t limit(pure_strategy_option_u32_t most) {
 
 // Subtracts a unit. Returns whether it fits.
 static bool take(room_t *room, const figures_t *figures, size_t unit) {
-    // Instructions are part of the overhead already.
-    if (figures->kinds.ptr[unit] != BALER_COMPACTION_HISTORY_UNIT_KIND_INSTRUCTIONS) room->tokens -= figures->tokens.ptr[unit];
+    // The overhead has the tokens of instructions already.
+    bool is_overhead = figures->kinds.ptr[unit] == BALER_COMPACTION_HISTORY_UNIT_KIND_INSTRUCTIONS;
+    if (!is_overhead) room->tokens -= figures->tokens.ptr[unit];
     room->bytes -= figures->bytes.ptr[unit];
     room->media -= figures->media.ptr[unit];
     return room->tokens >= 0 && room->bytes >= 0 && room->media >= 0;

@@ -54,7 +54,7 @@ func roomOf(situation Situation) room {
 
 // take subtracts a unit, and says whether it fits.
 func (free *room) take(figures history.Figures, unit int) bool {
-	// Instructions are part of the overhead already.
+	// The overhead has the tokens of instructions already.
 	if figures.Kinds[unit] != history.UnitKind_Instructions {
 		free.tokens -= int64(figures.Tokens[unit])
 	}

@@ -63,7 +63,7 @@ export const strategy = {
       media: situation.maxMedia ?? Infinity,
     };
     const take = (unit) => {
-      // Instructions are part of the overhead already.
+      // The overhead has the tokens of instructions already.
       if (kinds[unit] !== 'instructions') free.tokens -= tokens[unit];
       free.bytes -= bytes[unit];
       free.media -= media[unit];

@@ -18,7 +18,7 @@ class Free:
 
     def take(self, figures: Figures, unit: int) -> bool:
         """Subtracts a unit. Returns whether it fits."""
-        # Instructions are part of the overhead already.
+        # The overhead has the tokens of instructions already.
         if figures.kinds[unit] is not UnitKind.INSTRUCTIONS:
             self.tokens -= figures.tokens[unit]
         self.bytes -= figures.bytes[unit]

@@ -36,7 +36,7 @@ export const strategy = defineStrategy({
       media: situation.maxMedia ?? Infinity,
     };
     const take = (unit: number) => {
-      // Instructions are part of the overhead already.
+      // The overhead has the tokens of instructions already.
       if (kinds[unit] !== 'instructions') free.tokens -= tokens[unit]!;
       free.bytes -= bytes[unit]!;
       free.media -= media[unit]!;
