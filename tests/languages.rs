@@ -99,7 +99,7 @@ async fn compact(
     (compaction.document().to_owned(), attempt)
 }
 
-/// All of them make the same of the same conversation: of every format, at every budget, with and without a config.
+/// All of them make the same of the same conversation: of every format, within every limit, with and without a config.
 /// Each answer is verified: plan, log and fuel are the same when it is asked again.
 #[tokio::test]
 async fn all_languages_give_the_same_result_every_time() {
@@ -140,9 +140,19 @@ async fn all_languages_give_the_same_result_every_time() {
             let made = conversation(kind, 60, &mut Choices::from_seed(seed));
             let host = builder().format(format).build().expect("a host");
             let conversation = host.read(made.document()).expect("reads");
-            for (share, config) in [(0.1, None), (0.5, None), (0.9, Some(r#"{"units": 3}"#))] {
-                let request = Request::new(Budget::Share(share)).with_verify(true);
-                let what = format!("{} {seed} at {share}", kind.name());
+            let share = |share| Request::new(Budget::Share(share)).with_verify(true);
+            for (what, request, config) in [
+                ("10 %", share(0.1), None),
+                ("50 %", share(0.5), None),
+                ("3 units", share(0.9), Some(r#"{"units": 3}"#)),
+                (
+                    "a third of the bytes",
+                    share(0.9).with_max_bytes(conversation.bytes() / 3),
+                    None,
+                ),
+                ("no pictures", share(0.9).with_max_media(0), None),
+            ] {
+                let what = format!("{} {seed}, {what}", kind.name());
                 let expected = result(&host, first, &conversation, config, &request).await;
                 removed += usize::from(expected.0.len() < conversation.bytes());
                 for strategy in others {

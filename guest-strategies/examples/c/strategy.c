@@ -10,7 +10,8 @@ typedef baler_compaction_history_figures_t figures_t;
 
 static const char SCHEMA[] =
     "{\"type\":\"object\",\"additionalProperties\":false,"
-    "\"properties\":{\"units\":{\"type\":\"integer\",\"minimum\":0,\"default\":40}}}";
+    "\"properties\":{\"units\":{\"type\":\"integer\",\"minimum\":0,\"default\":40,"
+    "\"description\":\"How many units to keep at most, beside those that must stay.\"}}}";
 
 // The host has checked the config against the schema, so it is empty, `{}` or has one whole number.
 static uint32_t units_of(const pure_strategy_string_t *config) {
@@ -26,10 +27,23 @@ static uint32_t units_of(const pure_strategy_string_t *config) {
     return any ? (uint32_t)number : 40;
 }
 
-// Instructions are part of the overhead already.
-static int64_t cost(const figures_t *figures, size_t unit) {
+// What the limits leave: tokens, bytes, and pictures and other files.
+typedef struct {
+    int64_t tokens, bytes, media;
+} room_t;
+
+static int64_t limit(pure_strategy_option_u32_t most) {
+    return most.is_some ? most.val : INT64_MAX;
+}
+
+// Subtracts a unit. Returns whether it fits.
+static bool take(room_t *room, const figures_t *figures, size_t unit) {
+    // The overhead has the tokens of instructions already.
     bool is_overhead = figures->kinds.ptr[unit] == BALER_COMPACTION_HISTORY_UNIT_KIND_INSTRUCTIONS;
-    return is_overhead ? 0 : figures->tokens.ptr[unit];
+    if (!is_overhead) room->tokens -= figures->tokens.ptr[unit];
+    room->bytes -= figures->bytes.ptr[unit];
+    room->media -= figures->media.ptr[unit];
+    return room->tokens >= 0 && room->bytes >= 0 && room->media >= 0;
 }
 
 static void *array(size_t count, size_t size) {
@@ -72,16 +86,19 @@ bool S(compact)(S(situation_t) *situation, pure_strategy_string_t *config, S(rep
     baler_compaction_history_units(&figures);
     const size_t units = figures.kinds.len;
     bool *stays = array(units, sizeof *stays);
-    int64_t tokens = (int64_t)situation->budget - situation->overhead - situation->opening_note;
+    room_t room = {
+        (int64_t)situation->budget - situation->overhead - situation->opening_note,
+        limit(situation->max_bytes),
+        limit(situation->max_media),
+    };
     for (size_t i = 0; i < units; i++) {
         stays[i] = (figures.traits.ptr[i] & BALER_COMPACTION_HISTORY_TRAITS_PROTECTED) != 0;
-        if (stays[i]) tokens -= cost(&figures, i);
+        if (stays[i]) take(&room, &figures, i);
     }
     uint32_t left = units_of(config);
     for (size_t i = units; i-- > 0 && left > 0;) {
         if (stays[i]) continue;
-        tokens -= cost(&figures, i);
-        if (tokens < 0) break;
+        if (!take(&room, &figures, i)) break;
         stays[i] = true;
         left--;
     }

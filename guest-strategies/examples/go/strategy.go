@@ -5,6 +5,7 @@ package export_baler_compaction_strategy
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 
 	history "wit_component/baler_compaction_history"
 	. "wit_component/baler_compaction_strategy"
@@ -12,7 +13,18 @@ import (
 	wit "go.bytecodealliance.org/pkg/wit/types"
 )
 
-const schema = `{"type":"object","additionalProperties":false,"properties":{"units":{"type":"integer","minimum":0,"default":40}}}`
+const schema = `{
+	"type": "object",
+	"additionalProperties": false,
+	"properties": {
+		"units": {
+			"type": "integer",
+			"minimum": 0,
+			"default": 40,
+			"description": "How many units to keep at most, beside those that must stay."
+		}
+	}
+}`
 
 type config struct {
 	Units uint32 `json:"units"`
@@ -29,27 +41,42 @@ func settings(text string) (config, error) {
 	return set, nil
 }
 
-// keep says which units stay.
-func keep(figures history.Figures, free int64, most uint32) []bool {
-	stays := make([]bool, len(figures.Kinds))
-	cost := func(unit int) int64 {
-		// Instructions are part of the overhead already.
-		if figures.Kinds[unit] == history.UnitKind_Instructions {
-			return 0
-		}
-		return int64(figures.Tokens[unit])
+// room is what the limits leave: tokens, bytes, and pictures and other files.
+type room struct{ tokens, bytes, media int64 }
+
+func roomOf(situation Situation) room {
+	return room{
+		tokens: int64(situation.Budget) - int64(situation.Overhead) - int64(situation.OpeningNote),
+		bytes:  int64(situation.MaxBytes.SomeOr(math.MaxUint32)),
+		media:  int64(situation.MaxMedia.SomeOr(math.MaxUint32)),
 	}
+}
+
+// take subtracts a unit, and says whether it fits.
+func (free *room) take(figures history.Figures, unit int) bool {
+	// The overhead has the tokens of instructions already.
+	if figures.Kinds[unit] != history.UnitKind_Instructions {
+		free.tokens -= int64(figures.Tokens[unit])
+	}
+	free.bytes -= int64(figures.Bytes[unit])
+	free.media -= int64(figures.Media[unit])
+	return free.tokens >= 0 && free.bytes >= 0 && free.media >= 0
+}
+
+// keep says which units stay.
+func keep(figures history.Figures, free room, most uint32) []bool {
+	stays := make([]bool, len(figures.Kinds))
 	for unit := range stays {
 		stays[unit] = figures.Traits[unit]&history.Traits_Protected != 0
 		if stays[unit] {
-			free -= cost(unit)
+			free.take(figures, unit)
 		}
 	}
 	for unit := len(stays) - 1; unit >= 0 && most > 0; unit-- {
 		if stays[unit] {
 			continue
 		}
-		if free -= cost(unit); free < 0 {
+		if !free.take(figures, unit) {
 			break
 		}
 		stays[unit] = true
@@ -99,8 +126,7 @@ func Compact(situation Situation, text string) wit.Result[Report, Failure] {
 	if err != nil {
 		return wit.Err[Report](MakeFailureBadConfig(err.Error()))
 	}
-	free := int64(situation.Budget) - int64(situation.Overhead) - int64(situation.OpeningNote)
-	stays := keep(history.Units(), free, set.Units)
+	stays := keep(history.Units(), roomOf(situation), set.Units)
 	var plan Plan
 	for _, span := range spans(stays, true) {
 		plan.Pieces = append(plan.Pieces, MakePieceKeep(span))

@@ -14,22 +14,27 @@ var harbour = history.Figures{
 	},
 	Traits: []history.Traits{history.Traits_Protected, history.Traits_Protected, 0, 0, history.Traits_Protected, 0},
 	Tokens: []uint32{50, 20, 300, 200, 10, 100},
+	Bytes:  []uint32{200, 80, 1200, 800, 40, 400},
+	Media:  []uint32{0, 0, 0, 1, 0, 0},
 }
 
 func TestKeepsWhatMustStayAndTheNewestThatFit(t *testing.T) {
 	for _, row := range []struct {
-		free int64
+		free room
 		most uint32
 		want []bool
 	}{
-		{330, 40, []bool{true, true, false, true, true, true}},
-		{329, 40, []bool{true, true, false, false, true, true}},
-		{0, 40, []bool{true, true, false, false, true, false}},
-		{10_000, 1, []bool{true, true, false, false, true, true}},
-		{10_000, 40, []bool{true, true, true, true, true, true}},
+		{room{330, 10_000, 10}, 40, []bool{true, true, false, true, true, true}},
+		{room{329, 10_000, 10}, 40, []bool{true, true, false, false, true, true}},
+		{room{0, 10_000, 10}, 40, []bool{true, true, false, false, true, false}},
+		{room{10_000, 1520, 10}, 40, []bool{true, true, false, true, true, true}},
+		{room{10_000, 1519, 10}, 40, []bool{true, true, false, false, true, true}},
+		{room{10_000, 10_000, 0}, 40, []bool{true, true, false, false, true, true}},
+		{room{10_000, 10_000, 10}, 1, []bool{true, true, false, false, true, true}},
+		{room{10_000, 10_000, 10}, 40, []bool{true, true, true, true, true, true}},
 	} {
 		if stays := keep(harbour, row.free, row.most); !slices.Equal(stays, row.want) {
-			t.Errorf("free %d, most %d: %v, want %v", row.free, row.most, stays, row.want)
+			t.Errorf("free %v, most %d: %v, want %v", row.free, row.most, stays, row.want)
 		}
 	}
 }

@@ -5,7 +5,14 @@ const NAME = 'keep-newest';
 const SCHEMA = JSON.stringify({
   type: 'object',
   additionalProperties: false,
-  properties: { units: { type: 'integer', minimum: 0, default: 40 } },
+  properties: {
+    units: {
+      type: 'integer',
+      minimum: 0,
+      default: 40,
+      description: 'How many units to keep at most, beside those that must stay.',
+    },
+  },
 });
 
 // A thrown object is the `err` of the WIT result.
@@ -48,16 +55,25 @@ export const strategy = {
   compact(situation, config) {
     let { units: left } = settings(config);
     // One list for each figure, in the order of the units.
-    const { kinds, traits, tokens } = units();
-    // Instructions are part of the overhead already.
-    const cost = (unit) => (kinds[unit] === 'instructions' ? 0 : tokens[unit]);
+    const { kinds, traits, tokens, bytes, media } = units();
+    // What the limits leave: tokens, bytes, and pictures and other files.
+    const free = {
+      tokens: situation.budget - situation.overhead - situation.openingNote,
+      bytes: situation.maxBytes ?? Infinity,
+      media: situation.maxMedia ?? Infinity,
+    };
+    const take = (unit) => {
+      // The overhead has the tokens of instructions already.
+      if (kinds[unit] !== 'instructions') free.tokens -= tokens[unit];
+      free.bytes -= bytes[unit];
+      free.media -= media[unit];
+      return free.tokens >= 0 && free.bytes >= 0 && free.media >= 0;
+    };
     const stays = traits.map((trait) => trait.protected === true);
-    let free = situation.budget - situation.overhead - situation.openingNote;
-    stays.forEach((kept, unit) => { if (kept) free -= cost(unit); });
+    stays.forEach((kept, unit) => { if (kept) take(unit); });
     for (let unit = stays.length - 1; unit >= 0 && left > 0; unit -= 1) {
       if (stays[unit]) continue;
-      free -= cost(unit);
-      if (free < 0) break;
+      if (!take(unit)) break;
       stays[unit] = true;
       left -= 1;
     }

@@ -1,9 +1,29 @@
 """Keeps what must stay and, of the rest, the newest units: at most `units` of them, and no more than fit."""
 
+from math import inf
+
 from baler_strategy import BadConfig, compacted, spans, strategy, unchanged
 from wit_world.exports.strategy import Piece_Keep, Plan, Reason, Report, Situation
 from wit_world.imports import history
-from wit_world.imports.history import Traits, UnitKind
+from wit_world.imports.history import Figures, Traits, UnitKind
+
+
+class Free:
+    """What the limits leave: tokens, bytes, and pictures and other files."""
+
+    def __init__(self, situation: Situation):
+        self.tokens = situation.budget - situation.overhead - situation.opening_note
+        self.bytes = inf if situation.max_bytes is None else situation.max_bytes
+        self.media = inf if situation.max_media is None else situation.max_media
+
+    def take(self, figures: Figures, unit: int) -> bool:
+        """Subtracts a unit. Returns whether it fits."""
+        # The overhead has the tokens of instructions already.
+        if figures.kinds[unit] is not UnitKind.INSTRUCTIONS:
+            self.tokens -= figures.tokens[unit]
+        self.bytes -= figures.bytes[unit]
+        self.media -= figures.media[unit]
+        return min(self.tokens, self.bytes, self.media) >= 0
 
 
 @strategy(
@@ -13,7 +33,14 @@ from wit_world.imports.history import Traits, UnitKind
     config={
         "type": "object",
         "additionalProperties": False,
-        "properties": {"units": {"type": "integer", "minimum": 0, "default": 40}},
+        "properties": {
+            "units": {
+                "type": "integer",
+                "minimum": 0,
+                "default": 40,
+                "description": "How many units to keep at most, beside those that must stay.",
+            }
+        },
     },
     reasons=["old"],
     metrics=["removed"],
@@ -28,19 +55,15 @@ class Strategy:
         # One list for each figure, in the order of the units.
         figures = history.units()
         stays = [Traits.PROTECTED in traits for traits in figures.traits]
-        # Instructions are part of the overhead already.
-        costs = [
-            0 if kind is UnitKind.INSTRUCTIONS else tokens
-            for kind, tokens in zip(figures.kinds, figures.tokens)
-        ]
-        free = situation.budget - situation.overhead - situation.opening_note
-        free -= sum(cost for cost, kept in zip(costs, stays) if kept)
+        free = Free(situation)
+        for unit, kept in enumerate(stays):
+            if kept:
+                free.take(figures, unit)
         left = config["units"]
         for unit in reversed(range(len(stays))):
             if stays[unit]:
                 continue
-            free -= costs[unit]
-            if left == 0 or free < 0:
+            if left == 0 or not free.take(figures, unit):
                 break
             stays[unit] = True
             left -= 1

@@ -18,37 +18,44 @@ import strategy
 
 
 def figures(*units):
-    kinds, traits, tokens = zip(*units)
-    return SimpleNamespace(kinds=list(kinds), traits=list(traits), tokens=list(tokens))
+    kinds, traits, tokens, media = zip(*units)
+    # Each token has four bytes.
+    return SimpleNamespace(kinds=kinds, traits=traits, tokens=tokens, bytes=[count * 4 for count in tokens], media=media)
 
 
 HARBOUR = figures(
-    (UnitKind.INSTRUCTIONS, Traits.PROTECTED, 50),
-    (UnitKind.USER, Traits.PROTECTED, 20),
-    (UnitKind.STEP, Traits.CALLS, 300),
-    (UnitKind.STEP, Traits.CALLS, 200),
-    (UnitKind.USER, Traits.PROTECTED, 10),
-    (UnitKind.STEP, Traits.CALLS, 100),
+    (UnitKind.INSTRUCTIONS, Traits.PROTECTED, 50, 0),
+    (UnitKind.USER, Traits.PROTECTED, 20, 0),
+    (UnitKind.STEP, Traits.CALLS, 300, 0),
+    (UnitKind.STEP, Traits.CALLS, 200, 1),
+    (UnitKind.USER, Traits.PROTECTED, 10, 0),
+    (UnitKind.STEP, Traits.CALLS, 100, 0),
 )
 
 
-def situation(budget):
-    return SimpleNamespace(budget=budget, overhead=50, opening_note=0)
+def situation(budget, max_bytes=None, max_media=None):
+    return SimpleNamespace(budget=budget, overhead=50, opening_note=0, max_bytes=max_bytes, max_media=max_media)
 
 
 class KeepsTheNewest(unittest.TestCase):
-    def compact(self, budget, config=""):
+    def compact(self, budget, config="", **limits):
         with mock.patch.object(history, "units", return_value=HARBOUR):
-            return strategy.Strategy().compact(situation(budget), config)
+            return strategy.Strategy().compact(situation(budget, **limits), config)
 
-    def kept(self, budget, config=""):
-        plan = self.compact(budget, config).outcome.value
+    def kept(self, budget, config="", **limits):
+        plan = self.compact(budget, config, **limits).outcome.value
         return [(piece.value.first, piece.value.count) for piece in plan.pieces]
 
     def test_keeps_what_must_stay_and_the_newest_that_fit(self):
         self.assertEqual(self.kept(380), [(0, 2), (3, 3)])
         self.assertEqual(self.kept(379), [(0, 2), (4, 2)])
         self.assertEqual(self.kept(0), [(0, 2), (4, 1)])
+
+    def test_keeps_what_fits_in_bytes_pictures_and_other_files(self):
+        # Those that must stay have 320 bytes.
+        self.assertEqual(self.kept(10_000, max_bytes=1520), [(0, 2), (3, 3)])
+        self.assertEqual(self.kept(10_000, max_bytes=1519), [(0, 2), (4, 2)])
+        self.assertEqual(self.kept(10_000, max_media=0), [(0, 2), (4, 2)])
 
     def test_keeps_at_most_units(self):
         self.assertEqual(self.kept(10_000, '{"units": 1}'), [(0, 2), (4, 2)])

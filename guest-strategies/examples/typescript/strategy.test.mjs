@@ -9,12 +9,13 @@ const bundle = readFileSync(new URL('build/strategy.js', import.meta.url), 'utf8
 const file = new URL('build/strategy.test.mjs', import.meta.url);
 writeFileSync(file, bundle);
 
-const unit = (kind, tokens, isProtected = false) => ({ kind, tokens, trait: { protected: isProtected } });
+// Each token has four bytes.
+const unit = (kind, tokens, isProtected = false, media = 0) => ({ kind, tokens, media, trait: { protected: isProtected } });
 const harbour = [
   unit('instructions', 50, true),
   unit('user', 20, true),
   unit('step', 300),
-  unit('step', 200),
+  unit('step', 200, false, 1),
   unit('user', 10, true),
   unit('step', 100),
 ];
@@ -28,20 +29,29 @@ globalThis.contract = {
         kinds: harbour.map(({ kind }) => kind),
         traits: harbour.map(({ trait }) => trait),
         tokens: Uint32Array.from(harbour, ({ tokens }) => tokens),
+        bytes: Uint32Array.from(harbour, ({ tokens }) => tokens * 4),
+        media: Uint32Array.from(harbour, ({ media }) => media),
       };
     },
   },
   log: { emit: (level, message) => logged.push([level, message]) },
 };
 const { strategy } = await import(file);
-const situation = (budget) => ({ budget, overhead: 50, openingNote: 0 });
-const kept = (budget, config = '') =>
-  strategy.compact(situation(budget), config).outcome.val.pieces.map(({ val }) => [val.first, val.count]);
+const situation = (budget, limits = {}) => ({ budget, overhead: 50, openingNote: 0, ...limits });
+const kept = (budget, config = '', limits = {}) =>
+  strategy.compact(situation(budget, limits), config).outcome.val.pieces.map(({ val }) => [val.first, val.count]);
 
 test('keeps what must stay and the newest that fit', () => {
   assert.deepEqual(kept(380), [[0, 2], [3, 3]]);
   assert.deepEqual(kept(379), [[0, 2], [4, 2]]);
   assert.deepEqual(kept(0), [[0, 2], [4, 1]]);
+});
+
+test('keeps what fits in bytes, pictures and other files', () => {
+  // Those that must stay have 320 bytes.
+  assert.deepEqual(kept(10_000, '', { maxBytes: 1520 }), [[0, 2], [3, 3]]);
+  assert.deepEqual(kept(10_000, '', { maxBytes: 1519 }), [[0, 2], [4, 2]]);
+  assert.deepEqual(kept(10_000, '', { maxMedia: 0 }), [[0, 2], [4, 2]]);
 });
 
 test('keeps at most `units`', () => {

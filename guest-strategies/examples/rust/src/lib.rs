@@ -1,8 +1,6 @@
 //! Keeps what must stay and, of the rest, the newest units: at most `units` of them, and no more than fit.
 
-use baler_strategy::{
-    Conversation, Failure, PlanBuilder, Report, Situation, Strategy, Unit, UnitKind,
-};
+use baler_strategy::{Conversation, Failure, FreeBudget, PlanBuilder, Report, Situation, Strategy};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -27,7 +25,14 @@ impl Strategy for ThisStrategy {
     const CONFIG_SCHEMA: &'static str = r#"{
         "type": "object",
         "additionalProperties": false,
-        "properties": {"units": {"type": "integer", "minimum": 0, "default": 40}}
+        "properties": {
+            "units": {
+                "type": "integer",
+                "minimum": 0,
+                "default": 40,
+                "description": "How many units to keep at most, beside those that must stay."
+            }
+        }
     }"#;
     const REASON_CODES: &'static [&'static str] = &["old"];
     const METRIC_NAMES: &'static [&'static str] = &["removed"];
@@ -38,17 +43,14 @@ impl Strategy for ThisStrategy {
         config: &Config,
     ) -> Result<Report, Failure> {
         let units = conversation.units();
-        let protected = units.iter().filter(|unit| unit.is_protected());
-        let mut free = i64::from(situation.budget)
-            - i64::from(situation.overhead)
-            - i64::from(situation.opening_note)
-            - protected.map(cost).sum::<i64>();
+        let mut free = FreeBudget::after_protected(situation, units);
+        // The host may have to begin the result with a note.
+        free.spend(situation.opening_note, 0);
         let mut builder = PlanBuilder::keeping_protected(conversation);
         let others = units.iter().enumerate().rev();
         let others = others.filter(|(_, unit)| !unit.is_protected());
         for (index, unit) in others.take(config.units as usize) {
-            free -= cost(unit);
-            if free < 0 {
+            if !free.take(unit) {
                 break;
             }
             builder.keep(index);
@@ -70,17 +72,10 @@ impl Strategy for ThisStrategy {
 
 baler_strategy::export!(ThisStrategy);
 
-/// Instructions are part of the overhead already.
-fn cost(unit: &Unit) -> i64 {
-    match unit.kind {
-        UnitKind::Instructions => 0,
-        _ => unit.tokens.into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use baler_strategy::Source;
     use baler_strategy::testing::{Recording, run};
 
     fn harbour() -> Recording {
@@ -90,6 +85,7 @@ mod tests {
             .step("Berth one is deep.", [])
             .tokens(300)
             .step("Berth two is shallow.", [])
+            .attached("image", None)
             .tokens(200)
             .user("Go on.")
             .tokens(10)
@@ -101,15 +97,27 @@ mod tests {
     fn keeps_what_must_stay_and_the_newest_that_fit() {
         let recording = harbour();
         let floor = recording.situation(0).floor;
-        for (budget, config, kept) in [
-            (floor + 300, "", &[0, 2, 3, 4][..]),
-            (floor + 299, "", &[0, 3, 4]),
-            (floor, "", &[0, 3]),
-            (floor + 1_000, r#"{"units": 1}"#, &[0, 3, 4]),
-        ] {
-            let tested = run::<ThisStrategy>(&recording, &recording.situation(budget), config)
+        let units = recording.units();
+        let bytes = units.iter().map(|unit| unit.bytes).sum::<u32>() - units[1].bytes;
+        let rows: [(_, _, _, _, &[usize]); 8] = [
+            (floor + 300, None, None, "", &[0, 2, 3, 4]),
+            (floor + 299, None, None, "", &[0, 3, 4]),
+            (floor, None, None, "", &[0, 3]),
+            (10_000, Some(bytes), None, "", &[0, 2, 3, 4]),
+            (10_000, Some(bytes - 1), None, "", &[0, 3, 4]),
+            (10_000, None, Some(0), "", &[0, 3, 4]),
+            (10_000, None, None, r#"{"units": 1}"#, &[0, 3, 4]),
+            (10_000, None, None, "", &[0, 1, 2, 3, 4]),
+        ];
+        for (budget, max_bytes, max_media, config, kept) in rows {
+            let situation = Situation {
+                max_bytes,
+                max_media,
+                ..recording.situation(budget)
+            };
+            let tested = run::<ThisStrategy>(&recording, &situation, config)
                 .expect("the strategy declares no failure");
-            assert_eq!(tested.kept(), kept, "{budget} {config}");
+            assert_eq!(tested.kept(), kept, "{situation:?} {config}");
         }
     }
 }
