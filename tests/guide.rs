@@ -1,6 +1,7 @@
 //! Runs the guide for authors (`docs/authors.md`): every command on it, in order, as an author and then a user would.
 
 #![cfg(all(unix, feature = "registry", feature = "eval"))]
+#![allow(clippy::expect_used, reason = "helpers of tests are tests")]
 
 use std::env;
 use std::fs;
@@ -117,14 +118,17 @@ fn every_command_of_the_guide_runs_and_a_user_gets_what_the_author_signed() {
     let code = blocks("rust")[0];
     fs::write(project.join("src/lib.rs"), code).expect("it is written");
 
-    let author = rest.split_once("mkdir ../agent\n").expect("a user follows").0;
+    let author = rest
+        .split_once("mkdir ../agent\n")
+        .expect("a user follows")
+        .0;
     let ran = machine.runs(author, &project, "state");
     assert!(ran.status.success(), "{}", said(&ran));
     let text = said(&ran);
     for words in [
-        "1 passed",                      // `cargo test`
-        "\npassed\n",                    // `baler test`
-        "keep-last",                     // `baler bench`
+        "1 passed",   // `cargo test`
+        "\npassed\n", // `baler test`
+        "keep-last",  // `baler bench`
         "would be compacted by keep-failures",
         "pushed oci-layout:../shelf:0.1.0",
         "signed with the key sha256:",
@@ -152,7 +156,10 @@ fn every_command_of_the_guide_runs_and_a_user_gets_what_the_author_signed() {
     }
     match machine.verified_by_sigstore() {
         Some(signed) => {
-            assert_eq!(signed["predicateType"], "https://sigstore.dev/cosign/sign/v1");
+            assert_eq!(
+                signed["predicateType"],
+                "https://sigstore.dev/cosign/sign/v1"
+            );
         }
         None => eprintln!("not verified by @sigstore/verify: npm or its registry is not there"),
     }
