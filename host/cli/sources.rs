@@ -433,12 +433,17 @@ pub(crate) async fn configured(
         })
 }
 
-fn cannot_use(shown: &str, error: LoadError) -> Failure {
-    let is_ours = match &error {
+/// Returns whether this machine failed, and not the component.
+pub(crate) fn is_ours(error: &LoadError) -> bool {
+    match error {
         LoadError::Host(_) => true,
         LoadError::Compiler(error) => error.is_by_the_machine(),
         _ => false,
-    };
+    }
+}
+
+fn cannot_use(shown: &str, error: LoadError) -> Failure {
+    let is_ours = is_ours(&error);
     let hint = match error {
         LoadError::Empty
         | LoadError::NotWasm

@@ -2,7 +2,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::anyhow;
-use baler_host::project::Project;
+use baler_host::project::{Project, Trust, check_name};
+use baler_registry::semver::Version;
 use baler_registry::{Digest, Held, Place, Reference, Requirement, project::publisher};
 use clap::Args;
 
@@ -21,7 +22,7 @@ use crate::{files, project};
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct AddCommand {
-    /// A .wasm file, oci://HOST/REPOSITORY[:TAG][@sha256:…], or oci-layout:FOLDER[:TAG][@sha256:…]
+    /// A .wasm file, `oci://HOST/REPOSITORY`, or `oci-layout:FOLDER`, both with `:TAG` or `@sha256:…` behind them or not
     #[arg(value_name = "STRATEGY")]
     strategy: String,
 
@@ -61,7 +62,7 @@ Examples:
 A strategy that nobody signed is refused unless the list says `[policy] unsigned = \"locked\"`.
 
 Exit codes: 0 added; 1 baler failed; 2 invalid usage; 5 refused: not signed as wanted, not what was promised, no strategy,
-or it cannot be fetched. If it is not 0, neither the list nor the lock was changed";
+or it cannot be fetched. If it is not 0, the list was not changed";
 
 impl AddCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
@@ -97,11 +98,10 @@ impl AddCommand {
         let digest = Digest::of(&component.wasm);
         let changed = registry::change(&self.sandbox, |list| {
             check_new(list, &name)?;
-            let folder = list.map(|list| list.file().to_owned());
-            let folder = folder.as_deref().map_or(Path::new("."), files::folder_of);
-            let path = path_from(file, folder)?;
+            let path = path_from(file, folder_of(list))?;
             let mut table = format!(
-                "[strategies.{name}]\nsource = {{ path = {} }}\n",
+                "[strategies.{}]\nsource = {{ path = {} }}\n",
+                quoted(&name),
                 quoted(&path)
             );
             // Writing to a string cannot fail.
@@ -109,8 +109,9 @@ impl AddCommand {
             self.push_grant(&mut table);
             Ok(table)
         })?;
-        self.tell(&name, &component, None, changed.project.file())?;
-        changed.write(&self.sandbox)?;
+        let list = changed.project.file().to_owned();
+        changed.write(&self.sandbox, || Ok(()))?;
+        self.tell(&name, &component, None, &list)?;
         Ok(Exit::Done)
     }
 
@@ -126,7 +127,7 @@ impl AddCommand {
                 self.tables(list, &name, &reference.place, &requirement)
             })
         };
-        let list = List::of(wanted_by(&asked)?.project, &self.sandbox)?;
+        let mut list = List::of(wanted_by(&asked)?.project, &self.sandbox)?;
         let wanted = list.wanted()?;
         let mut wanted = wanted.into_iter();
         let wanted = wanted.find(|wanted| wanted.name == name);
@@ -145,12 +146,11 @@ impl AddCommand {
             (Some(publisher), Some(key)) => format!("signed by `{publisher}` with the key {key}"),
             _ => "not signed".to_owned(),
         };
-        self.tell(&name, &component, Some(&signed), changed.project.file())?;
-        // An entry of the lock that the list does not hold yet does no harm, but the reverse would.
-        let mut list = list;
+        let file = changed.project.file().to_owned();
         list.lock.insert(entry);
-        list.write_lock()?;
-        changed.write(&self.sandbox)?;
+        // An entry of the lock that the list does not hold yet does no harm, but the reverse would.
+        changed.write(&self.sandbox, || list.write_lock())?;
+        self.tell(&name, &component, Some(&signed), &file)?;
         Ok(Exit::Done)
     }
 
@@ -169,6 +169,12 @@ impl AddCommand {
                 )));
             }
             (None, _, Some(digest)) => digest.to_string(),
+            (None, Some(tag), None) if Version::parse(tag).is_err() => {
+                return Err(Failure::wrong_use(anyhow!(
+                    "expected a tag that is a version, such as 0.1.0, found `{}`, which may mean something else tomorrow; name the digest of its manifest (`@sha256:…`), or no tag",
+                    cleaned(tag)
+                )));
+            }
             (None, Some(tag), None) => format!("={tag}"),
             (None, None, None) => "*".to_owned(),
         };
@@ -186,15 +192,12 @@ impl AddCommand {
         requirement: &str,
     ) -> Result<String, Failure> {
         let place = match place {
-            Place::Layout(folder) => {
-                let file = list.map(|list| list.file().to_owned());
-                let base = file.as_deref().map_or(Path::new("."), files::folder_of);
-                format!("oci-layout:{}", path_from(folder, base)?)
-            }
+            Place::Layout(folder) => layout(folder, folder_of(list))?,
             place => place.to_string(),
         };
         let mut text = format!(
-            "[strategies.{name}]\nsource = {}\nversion = {}\n",
+            "[strategies.{}]\nsource = {}\nversion = {}\n",
+            quoted(name),
             quoted(&place),
             quoted(requirement)
         );
@@ -207,7 +210,16 @@ impl AddCommand {
         self.push_grant(&mut text);
         let known = list.and_then(|list| list.publisher(publisher_name));
         match (known, &self.key) {
-            (Some(_), None) => {}
+            (Some(_), None) => {
+                let list = list.filter(|list| list.trust() == Trust::Untrusted);
+                if let Some(list) = list {
+                    return Err(Failure::wrong_use(anyhow!(
+                        "the keys of `{}` come from `{}`, which you do not trust: give their public key by --key, or run `baler trust` first",
+                        cleaned(publisher_name),
+                        list.file().display()
+                    )));
+                }
+            }
             (Some(keys), Some(typed)) => {
                 let key = registry::public_key(typed)?;
                 let known = publisher(publisher_name, keys).map_err(Failure::wrong_use)?;
@@ -223,7 +235,8 @@ impl AddCommand {
                 let key = registry::public_key(typed)?;
                 let _ = writeln!(
                     text,
-                    "\n[publishers.{publisher_name}]\nkeys = [\"{}\"]",
+                    "\n[publishers.{}]\nkeys = [\"{}\"]",
+                    quoted(publisher_name),
                     key.to_base64()
                 );
             }
@@ -279,6 +292,9 @@ impl AddCommand {
 
 /// Checks that the list has no such strategy, and that the name is not one of baler's.
 fn check_new(list: Option<&Project>, name: &str) -> Result<(), Failure> {
+    check_name(name).map_err(|wrong| {
+        Failure::wrong_use(anyhow!("{}; choose another by --name", cleaned(&wrong)))
+    })?;
     if project::is_reserved(name) {
         return Err(Failure::wrong_use(anyhow!(
             "`{}` is the name of a strategy that ships with baler; choose another by --name",
@@ -302,11 +318,11 @@ fn last_part(place: &Place) -> String {
         Place::Registry { repository, .. } => {
             repository.rsplit('/').next().unwrap_or_default().to_owned()
         }
-        Place::Layout(folder) => folder
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
+        Place::Layout(folder) => {
+            let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+            let name = folder.file_name().unwrap_or_default();
+            name.to_string_lossy().into_owned()
+        }
     }
 }
 
@@ -326,7 +342,22 @@ fn path_from(path: &Path, folder: &Path) -> Result<String, Failure> {
     })
 }
 
-/// A string of TOML. A basic string escapes what JSON does.
+/// The folder of a list; of a new one, the working folder.
+fn folder_of(list: Option<&Project>) -> &Path {
+    list.map_or(Path::new("."), |list| files::folder_of(list.file()))
+}
+
+/// A layout folder as it is written into a list in `base`.
+fn layout(folder: &Path, base: &Path) -> Result<String, Failure> {
+    let path = path_from(folder, base)?;
+    let text = format!("oci-layout:{}", if path.is_empty() { "." } else { &path });
+    match Place::try_from(text.clone()) {
+        Ok(_) => Ok(text),
+        Err(error) => Err(Failure::wrong_use(error).with_more("\n\nRename the folder.")),
+    }
+}
+
+/// A string of TOML, also as a key.
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    toml::Value::from(text).to_string()
 }

@@ -1,14 +1,14 @@
 use std::collections::BTreeSet;
 
 use anyhow::anyhow;
-use baler_registry::{Entry, Held, Wanted};
+use baler_registry::{Entry, Held, Requirement, Wanted};
 use clap::Args;
 
 use crate::arguments::SandboxArguments;
 use crate::exit::{Exit, Failure};
 use crate::figures::{self, cleaned};
 use crate::output::{self, Messages};
-use crate::registry::{List, RegistryArguments};
+use crate::registry::{List, RegistryArguments, refused};
 
 /// Lock the strategies of `baler.toml` that are in registries
 ///
@@ -161,10 +161,15 @@ impl UpdateCommand {
             let (entry, _) = list
                 .pull(wanted, Held::ToBeLocked, &self.registry, &self.sandbox)
                 .await?;
+            check_newer(list.lock.entry(&wanted.name).ok(), &entry, wanted)?;
             let before = list.lock.insert(entry.clone());
             text.push_str(&change(before.as_ref(), &entry));
         }
-        list.write_lock()?;
+        if text.is_empty() {
+            text.push_str("no strategy of the list is in a registry\n");
+        } else {
+            list.write_lock()?;
+        }
         output::words(&text)?;
         Ok(Exit::Done)
     }
@@ -190,6 +195,24 @@ impl PullCommand {
             figures::count(fetched, "strategy")
         ))?;
         Ok(Exit::Done)
+    }
+}
+
+/// Refuses an older version than is locked, if that still fits: a registry may hide newer versions, and old ones may have known
+/// faults.
+fn check_newer(before: Option<&Entry>, after: &Entry, wanted: &Wanted) -> Result<(), Failure> {
+    let versions = before.and_then(|before| before.version.as_ref().zip(after.version.as_ref()));
+    match (versions, &wanted.requirement) {
+        (Some((before, after)), Requirement::Version(allowed))
+            if after < before && allowed.matches(before) =>
+        {
+            Err(refused(anyhow!(
+                "expected version {before} of `{}` or a newer one, which is locked, found {after} as the newest at {}; if you mean it, require `={after}` in the list",
+                wanted.name,
+                wanted.source
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

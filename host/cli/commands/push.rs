@@ -24,7 +24,7 @@ pub(crate) struct PushCommand {
     #[arg(value_name = "FILE.wasm")]
     file: PathBuf,
 
-    /// Where to: oci://HOST/REPOSITORY[:TAG], or oci-layout:FOLDER[:TAG]
+    /// Where to: `oci://HOST/REPOSITORY` or `oci-layout:FOLDER`, with `:TAG` behind it or not
     #[arg(value_name = "REFERENCE")]
     reference: String,
 
@@ -69,16 +69,13 @@ impl PushCommand {
         }
         let key = self.key.as_deref().map(registry::signing_key).transpose()?;
         let component = Component::read(&self.file, &self.sandbox).await?;
-        let declared = component.version();
-        let version = match &reference.tag {
-            Some(tag) => Version::parse(tag).ok(),
-            None => Some(declared.map_err(Failure::wrong_use)?),
-        };
-        let tag = match (&reference.tag, &version) {
-            (Some(tag), _) => tag.clone(),
-            (None, Some(version)) => version.to_string(),
-            (None, None) => return Err(anyhow!("a push without a tag").into()),
-        };
+        let version = component.version().map_err(refused)?;
+        let tag = reference.tag.unwrap_or_else(|| version.to_string());
+        if let Some(other) = Version::parse(&tag).ok().filter(|tag| *tag != version) {
+            return Err(refused(anyhow!(
+                "expected a tag of the version that the strategy declares, {version}, found `{other}`; leave the tag out, or build it with that version"
+            )));
+        }
         const ANNOTATION: &str = "org.opencontainers.image.";
         let own = [
             ("title", Some(component.said.name.clone())),
@@ -90,9 +87,7 @@ impl PushCommand {
         let own =
             own.filter_map(|(name, value)| Some((format!("{ANNOTATION}{name}"), cleaned(&value?))));
         let mut annotations: BTreeMap<String, String> = own.collect();
-        if let Some(version) = version {
-            annotations.insert(VERSION_ANNOTATION.to_owned(), version.to_string());
-        }
+        annotations.insert(VERSION_ANNOTATION.to_owned(), version.to_string());
         let bytes = component.wasm.len() as u64;
         let layer = Digest::of(&component.wasm);
         let artifact = Artifact::new(

@@ -9,7 +9,7 @@ use crate::figures::cleaned;
 use crate::output;
 use crate::registry::{self, RegistryArguments, refused, working_folder};
 use crate::sources;
-use crate::whole_file::WholeFile;
+use crate::whole_file::{WholeFile, commit_all};
 
 /// Sign a strategy, or make a key for that
 ///
@@ -18,7 +18,7 @@ use crate::whole_file::WholeFile;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct SignCommand {
-    /// oci://HOST/REPOSITORY:TAG or @sha256:…, oci-layout:FOLDER:TAG, or a .wasm file
+    /// `oci://HOST/REPOSITORY` or `oci-layout:FOLDER` with `:TAG` or `@sha256:…` behind it, or a .wasm file
     #[arg(value_name = "STRATEGY", required_unless_present = "new_key")]
     strategy: Option<String>,
 
@@ -59,6 +59,12 @@ impl SignCommand {
             let digest = Digest::of(&wasm);
             let bundle = sign(&key, &[digest]).map_err(anyhow::Error::from)?;
             let target = bundle_of(file);
+            if target.is_symlink() {
+                return Err(Failure::wrong_use(anyhow!(
+                    "`{}` is a link, and would lead the signature elsewhere; remove it",
+                    target.display()
+                )));
+            }
             let text = String::from_utf8(bundle).map_err(anyhow::Error::from)?;
             WholeFile::create(&target)?.finish(&text)?;
             output::words(&format!(
@@ -98,16 +104,18 @@ fn new_key(file: &Path) -> Result<Exit, Failure> {
     let mut name = file.as_os_str().to_owned();
     name.push(".pub");
     let public = PathBuf::from(name);
-    if let Some(there) = [file, &public].into_iter().find(|path| path.exists()) {
+    let is_there = |path: &&Path| path.symlink_metadata().is_ok();
+    if let Some(there) = [file, public.as_path()].into_iter().find(is_there) {
         return Err(Failure::wrong_use(anyhow!(
             "`{}` exists, and a key that is replaced is lost; name another file",
             there.display()
         )));
     }
     let key = SigningKey::generate().map_err(anyhow::Error::from)?;
+    let target = WholeFile::create(&public)?.stage(&key.public_key().to_pem())?;
     key.save(file)
         .with_context(|| format!("cannot write the key `{}`", file.display()))?;
-    WholeFile::create(&public)?.finish(&key.public_key().to_pem())?;
+    commit_all(vec![target])?;
     output::words(&format!(
         "private key  `{}`: keep it secret\npublic key   `{}`: give it to users\n  {}\n",
         cleaned(&file.to_string_lossy()),

@@ -13,6 +13,7 @@ use crate::output::{self, BAD, BOLD, CHANGED, FAINT, GOOD, Messages, styled};
 use crate::progress::Steps;
 use crate::receipt::permissions;
 use crate::remote::RemoteArguments;
+use crate::report::quoted;
 use crate::settings::{self, HostSettings, Keeping};
 use crate::sources;
 use crate::whole_file::WholeFile;
@@ -211,7 +212,7 @@ fn push_finding(text: &mut String, finding: &Finding, named: &str, examples: Opt
             let _ = write!(
                 text,
                 "\n           baler compact {} --strategy {} {options} --words --dry-run",
-                cleaned(&file.to_string_lossy()),
+                quoted(&file.to_string_lossy()),
                 cleaned(named)
             );
         }

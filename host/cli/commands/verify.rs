@@ -19,7 +19,8 @@ use crate::whole_file::WholeFile;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct VerifyCommand {
-    /// oci://HOST/REPOSITORY:TAG or @sha256:…, oci-layout:FOLDER:TAG, or a .wasm file with its .sigstore.json
+    /// `oci://HOST/REPOSITORY` or `oci-layout:FOLDER` with `:TAG` or `@sha256:…` behind it, or a .wasm file with its
+    /// .sigstore.json
     #[arg(value_name = "STRATEGY")]
     strategy: String,
 
@@ -52,6 +53,16 @@ impl VerifyCommand {
         if !registry::is_reference(&self.strategy) {
             return self.verify_file(&publisher);
         }
+        if self
+            .output
+            .as_deref()
+            .is_some_and(|file| file.as_os_str() == "-")
+        {
+            return Err(Failure::wrong_use(anyhow!(
+                "`--output` takes a file: a component cannot be printed"
+            )));
+        }
+        let output = self.output.as_deref().map(WholeFile::create).transpose()?;
         let reference = registry::reference(&self.strategy)?;
         let at = reference.at().ok_or_else(|| {
             Failure::wrong_use(anyhow!(
@@ -65,8 +76,8 @@ impl VerifyCommand {
         let signed = check_signature(&place, &manifest, &publisher).await;
         let signed = signed.map_err(refused)?;
         let wasm = contents.pull(&place).await.map_err(refused)?;
-        if let Some(file) = &self.output {
-            WholeFile::create(file)?.finish_binary(&wasm)?;
+        if let Some(file) = output {
+            file.finish_binary(&wasm)?;
         }
         output::words(&format!(
             "signed with the key {}\n  manifest   {}\n  component  {}\n",
@@ -89,7 +100,12 @@ impl VerifyCommand {
         let bundle = bundle_of(file);
         let text = project::read_key(&bundle);
         let text = text
-            .with_context(|| format!("cannot read the signature `{}`", bundle.display()))
+            .with_context(|| {
+                format!(
+                    "cannot read the signature `{}`, which `baler sign` makes",
+                    bundle.display()
+                )
+            })
             .map_err(refused)?;
         let digest = Digest::of(&wasm);
         let key = verify(text.as_bytes(), digest, &publisher.keys).map_err(refused)?;

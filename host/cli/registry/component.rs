@@ -54,7 +54,10 @@ impl Component {
             Messages { quiet: true },
         )?;
         let strategy = host.load("strategy", &wasm).await;
-        let strategy = strategy.map_err(|error| cannot_use(error.into()))?;
+        let strategy = strategy.map_err(|error| match sources::is_ours(&error) {
+            true => Failure::from(anyhow::Error::from(error)),
+            false => cannot_use(error.into()),
+        })?;
         let said = host.introspect(&strategy, None).await;
         let said = said.map_err(|error| cannot_use(error.into()))?;
         Ok(Self {
@@ -72,7 +75,7 @@ impl Component {
     pub(crate) fn version(&self) -> anyhow::Result<Version> {
         Version::parse(&self.said.version).with_context(|| {
             format!(
-                "expected a version such as 0.1.0 in what the strategy declares, found `{}`; correct it, or name a tag",
+                "expected a version such as 0.1.0 in what the strategy declares, found `{}`; correct it",
                 cleaned(&self.said.version)
             )
         })

@@ -1,6 +1,6 @@
 //! The list of strategies, what is locked of it, and where it is stored.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
@@ -12,7 +12,7 @@ use super::{RegistryArguments, refused, state, working_folder};
 use crate::arguments::SandboxArguments;
 use crate::exit::Failure;
 use crate::output::Messages;
-use crate::whole_file::WholeFile;
+use crate::whole_file::{WholeFile, commit_all};
 
 /// A list of strategies, for commands that pull and lock them.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct List {
     pub(crate) project: Project,
     pub(crate) lock: Lock,
     pub(crate) store: Store,
+    /// Held as long as this is in use: of two commands at once, one would overwrite what the other wrote.
+    _only_one: File,
 }
 
 impl List {
@@ -35,12 +37,15 @@ impl List {
 
     /// Opens the lock and the store of a list.
     pub(crate) fn of(project: Project, sandbox: &SandboxArguments) -> Result<Self, Failure> {
+        let state = state(sandbox.state.as_deref())?;
+        let store = project::store(&state).map_err(anyhow::Error::from)?;
+        let only_one = only_one(&state)?;
         let lock = Lock::read(&project::lock_file(&project)).map_err(Failure::wrong_use)?;
-        let store = project::store(&state(sandbox.state.as_deref())?);
         Ok(Self {
             project,
             lock: lock.unwrap_or_default(),
-            store: store.map_err(anyhow::Error::from)?,
+            store,
+            _only_one: only_one,
         })
     }
 
@@ -105,12 +110,26 @@ impl List {
     }
 }
 
+/// Waits until no other command changes lists.
+fn only_one(state: &Path) -> Result<File, Failure> {
+    let path = state.join("strategies/lists.lock");
+    let opened = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path);
+    let locked = opened.and_then(|file| file.lock().map(|()| file));
+    locked
+        .with_context(|| format!("cannot lock `{}`", path.display()))
+        .map_err(Failure::from)
+}
+
 /// A list that is to be changed, and the text that it will have.
 #[derive(Debug)]
 pub(crate) struct Changed {
     file: PathBuf,
     text: String,
-    /// Whether it is trusted afterwards, as it was before.
+    /// Whether the list is trusted afterwards: it is new, or was trusted before.
     is_trusted: bool,
     /// The list as it will be.
     pub(crate) project: Project,
@@ -121,24 +140,47 @@ pub(crate) fn change(
     sandbox: &SandboxArguments,
     tables: impl FnOnce(Option<&Project>) -> Result<String, Failure>,
 ) -> Result<Changed, Failure> {
+    if sandbox.project.as_deref().is_some_and(|off| off == "off") {
+        return Err(Failure::wrong_use(anyhow!(
+            "`--project off` means no list, and this command writes one; name a file"
+        )));
+    }
     let before = sandbox.project(Messages { quiet: false })?;
-    let file = match &before {
-        Some(project) => project.file().to_owned(),
-        None => working_folder()?.join(FILE_NAME),
+    let (file, mut text) = match &before {
+        Some(project) => {
+            let file = project.file().to_owned();
+            let text = fs::read_to_string(&file)
+                .with_context(|| format!("cannot read `{}`", file.display()))?;
+            (file, text)
+        }
+        None => {
+            let file = working_folder()?.join(FILE_NAME);
+            if fs::symlink_metadata(&file).is_ok() {
+                return Err(Failure::wrong_use(anyhow!(
+                    "`{}` is there and is not used as the list, because others may change it; make it yours alone, or name a list by --project",
+                    file.display()
+                )));
+            }
+            (file, String::new())
+        }
     };
-    let mut text = match &before {
-        Some(_) => fs::read_to_string(&file)
-            .with_context(|| format!("cannot read `{}`", file.display()))?,
-        None => String::new(),
-    };
+    let trust = before.as_ref().map_or(Trust::Trusted, Project::trust);
     let added = tables(before.as_ref())?;
     if !text.is_empty() {
         text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
     }
     text.push_str(&added);
-    let project = Project::parse(&text, &file).map_err(Failure::wrong_use)?;
+    let project = Project::parse_as(&text, &file, trust)
+        .with_context(|| {
+            format!(
+                "cannot add this to `{}`, which has to be a list with tables such as `[strategies.NAME]`:\n{added}",
+                file.display()
+            )
+        })
+        .map_err(Failure::wrong_use)?;
     Ok(Changed {
-        is_trusted: before.is_none_or(|before| before.trust() == Trust::Trusted),
+        // One that is named counts in each run that names it, and no longer.
+        is_trusted: trust == Trust::Trusted && sandbox.project.is_none(),
         file,
         text,
         project,
@@ -146,14 +188,20 @@ pub(crate) fn change(
 }
 
 impl Changed {
-    /// Writes the list.
-    pub(crate) fn write(self, sandbox: &SandboxArguments) -> Result<(), Failure> {
-        WholeFile::create(&self.file)?.finish(&self.text)?;
+    /// Writes the list, after `before`: nothing is written if the list cannot be.
+    pub(crate) fn write(
+        self,
+        sandbox: &SandboxArguments,
+        before: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let state = state(sandbox.state.as_deref())?;
+        let staged = WholeFile::create(&self.file)?.stage(&self.text)?;
         if self.is_trusted {
-            let list = Project::read(&self.file).map_err(Failure::wrong_use)?;
-            let lists = TrustedLists::in_state(&state(sandbox.state.as_deref())?);
-            lists.add(&list).map_err(anyhow::Error::from)?;
+            // Trust is in this content, so it changes nothing before the list has it.
+            let lists = TrustedLists::in_state(&state);
+            lists.add(&self.project).map_err(anyhow::Error::from)?;
         }
-        Ok(())
+        before()?;
+        commit_all(vec![staged]).map_err(Failure::from)
     }
 }

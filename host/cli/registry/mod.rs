@@ -7,7 +7,9 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use baler_registry::{Options, Place, PublicKey, Reference, SigningKey, Transport, project};
+use baler_registry::{
+    Options, Place, PublicKey, Reference, RegistryError, SigningKey, Transport, project,
+};
 use clap::Args;
 
 pub(crate) use component::Component;
@@ -53,15 +55,24 @@ pub(crate) fn reference(text: &str) -> Result<Reference, Failure> {
         .map_err(|error: baler_registry::ReferenceError| Failure::wrong_use(error))
 }
 
-/// A registry, or what it has, was refused: nothing was changed.
+/// A registry, or what it has, was refused; or this machine failed. Nothing was changed.
 pub(crate) fn refused(error: impl Into<anyhow::Error>) -> Failure {
-    Failure::wrong_input(error)
+    let error = error.into();
+    let is_ours = error.chain().any(|cause| {
+        cause.is::<baler_files::FileError>()
+            || cause.is::<baler_registry::StoreError>()
+            || matches!(cause.downcast_ref(), Some(RegistryError::File(_)))
+    });
+    match is_ours {
+        true => Failure::from(error),
+        false => Failure::wrong_input(error),
+    }
 }
 
 /// Reads the public key that was typed: as base64, or as the name of a file.
 pub(crate) fn public_key(typed: &str) -> Result<PublicKey, Failure> {
     let text = match Path::new(typed).exists() {
-        true => read_key(typed)?,
+        true => read_key(Path::new(typed))?,
         false => typed.to_owned(),
     };
     let key = text.parse::<PublicKey>();
@@ -71,15 +82,15 @@ pub(crate) fn public_key(typed: &str) -> Result<PublicKey, Failure> {
 
 /// Reads the private key of a file.
 pub(crate) fn signing_key(file: &Path) -> Result<SigningKey, Failure> {
-    let text = read_key(&file.to_string_lossy())?;
+    let text = read_key(file)?;
     let key = SigningKey::from_pem(&text);
     key.with_context(|| format!("`{}` holds no private key that can sign", file.display()))
         .map_err(Failure::wrong_use)
 }
 
-fn read_key(file: &str) -> Result<String, Failure> {
-    project::read_key(Path::new(file))
-        .with_context(|| format!("cannot read the key `{file}`"))
+fn read_key(file: &Path) -> Result<String, Failure> {
+    project::read_key(file)
+        .with_context(|| format!("cannot read the key `{}`", file.display()))
         .map_err(Failure::wrong_use)
 }
 

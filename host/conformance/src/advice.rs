@@ -12,7 +12,7 @@ pub(crate) const fn for_author(fault: &Fault) -> &'static str {
         }
         Fault::Trap { trap: Trap::Exit } => "return a failure instead of ending the program",
         Fault::Trap { .. } => {
-            "no panic, exception or failed assertion may leave an export: return a failure (`other`), whose text `--words` shows"
+            "no panic, exception or failed assertion may leave an export: return a failure (`other`), whose text `--words` shows; in JavaScript and Python the clock traps too"
         }
         Fault::OutOfFuel { .. } | Fault::Timeout { .. } => {
             "do work in proportion to the number of units: read each unit once, and count a text once; declare more by `introspect` only if it is needed by design"
@@ -30,7 +30,7 @@ pub(crate) const fn for_author(fault: &Fault) -> &'static str {
             what: Quantity::Tokens,
             ..
         } => {
-            "count what stays: `overhead`, the `tokens` of each kept unit that is not of kind `instructions`, and for each insertion its text and `insertion-overhead`; if that is over `budget`, keep less"
+            "count what stays: `overhead`, the `tokens` of each kept unit that is not of kind `instructions`, and for each insertion its text and `insertion-overhead`; where two answers of the model would follow one another, and before a first unit that is a step, the host inserts a note of `opening-note` tokens; if all that is over `budget`, keep less"
         }
         Fault::OverBudget { .. } => {
             "keep to `max-bytes` and `max-media` of the situation: each unit's `bytes` and `media` are in its figures"

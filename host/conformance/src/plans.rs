@@ -15,6 +15,9 @@ use crate::report::{Check, Example, Severity};
 /// Share of all compactions that a strategy may give up before a user wonders what it is for.
 const MOST_GIVEN_UP: usize = 50;
 
+/// The same, from which on it is an error.
+const HOPELESS: usize = 90;
+
 /// Faults after which nothing more is asked: a strategy that never returns would take an hour.
 const MOST_FAULTS: usize = 40;
 
@@ -28,29 +31,17 @@ struct Outcomes {
     declined: usize,
     failed: usize,
     faults: usize,
-    /// What it said when it declined or failed, by number.
+    /// What it said when it declined, by number.
     words: BTreeMap<String, usize>,
 }
 
 impl Outcomes {
-    /// Returns what it said most often when it gave up.
+    /// Returns what it said most often when it declined.
     fn said(&self) -> String {
         let most = self.words.iter().max_by_key(|(_, times)| **times);
         most.map_or_else(String::new, |(words, times)| {
             format!("; {times} times it said: {words}")
         })
-    }
-
-    fn gave_up(&mut self, attempt: &Attempt) {
-        let said = attempt.free_text.as_ref();
-        if let Some(reason) = said.and_then(|said| said.reason.as_deref()) {
-            // A reason may hold figures of the conversation.
-            let reason = reason.replace(|c: char| c.is_ascii_digit(), "#");
-            *self
-                .words
-                .entry(reason.chars().take(REASON).collect())
-                .or_default() += 1;
-        }
     }
 
     const fn asked(&self) -> usize {
@@ -93,6 +84,9 @@ pub(crate) async fn checks(
     let continued = cases.iter().filter(|case| case.generated.is_some());
     later.done = in_words(&later_outcomes, continued.count());
     let asked = outcomes.asked();
+    let given_up = (outcomes.declined + outcomes.failed) * 100;
+    let remedy =
+        "make the plan fit the budget: remove more of the oldest units that are not protected";
     if outcomes.accepted == 0 {
         plans.add(
             Severity::Error,
@@ -100,18 +94,22 @@ pub(crate) async fn checks(
                 "expected that it compacts something; found no accepted plan in {asked} attempts{}",
                 outcomes.said()
             ),
-            "make the plan fit the budget: remove the oldest units that are not protected",
+            remedy,
         );
-    } else if (outcomes.declined + outcomes.failed) * 100 > asked * MOST_GIVEN_UP {
+    } else if given_up > asked * MOST_GIVEN_UP {
+        let severity = match given_up > asked * HOPELESS {
+            true => Severity::Error,
+            false => Severity::Warning,
+        };
         plans.add(
-            Severity::Warning,
+            severity,
             format!(
                 "it declined {} and failed {} times of {asked}, although each of these conversations can be made smaller{}",
                 outcomes.declined,
                 outcomes.failed,
                 outcomes.said()
             ),
-            "make the plan fit the budget: remove more of the oldest units that are not protected",
+            remedy,
         );
     }
     Ok(vec![plans, later])
@@ -175,6 +173,9 @@ pub(crate) async fn with_model(
             None => strategy.clone(),
         };
         for case in &long {
+            if outcomes.faults >= MOST_FAULTS {
+                break;
+            }
             let conversation = host.read(Arc::clone(&case.document))?;
             let request = (half.request)(&conversation);
             let attempt = attempt(host, &strategy, &conversation, request).await?;
@@ -186,6 +187,10 @@ pub(crate) async fn with_model(
         }
     }
     check.done = in_words(&outcomes, long.len());
+    // Without an answer that is of use, a failure is what a host wants.
+    check
+        .findings
+        .retain(|finding| finding.severity == Severity::Error);
     Ok(check)
 }
 
@@ -219,18 +224,31 @@ fn count(
         AttemptResult::Accepted => outcomes.accepted += 1,
         AttemptResult::Declined => {
             outcomes.declined += 1;
-            outcomes.gave_up(&attempt);
+            *outcomes.words.entry(words(&attempt)).or_default() += 1;
         }
         AttemptResult::Failure { .. } => {
             outcomes.failed += 1;
-            outcomes.gave_up(&attempt);
+            let problem = format!("it declared a failure: {}", words(&attempt));
+            let remedy = "correct what it says, unless it has to give up there: `--words` shows it with the log";
+            check.add_example(Severity::Warning, problem, remedy, example());
         }
         AttemptResult::Fault { fault } => {
             outcomes.faults += 1;
-            check.add_example(fault.to_string(), advice::for_author(fault), example());
+            let remedy = advice::for_author(fault);
+            check.add_example(Severity::Error, fault.to_string(), remedy, example());
         }
         _ => {}
     }
+}
+
+/// Returns what a strategy said when it gave up, without figures of the conversation.
+fn words(attempt: &Attempt) -> String {
+    let said = attempt.free_text.as_ref();
+    let reason = said
+        .and_then(|said| said.reason.as_deref())
+        .unwrap_or("nothing");
+    let reason = reason.replace(|c: char| c.is_ascii_digit(), "#");
+    reason.chars().take(REASON).collect()
 }
 
 fn example(case: &Case, situation: Situation, document: Arc<str>) -> Example {

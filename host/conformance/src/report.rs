@@ -125,9 +125,18 @@ impl Check {
     }
 
     /// Adds what happened in a conversation, to what is known of the same kind. Findings are of one kind if they have the
-    /// same remedy and the same beginning up to a colon.
-    pub(crate) fn add_example(&mut self, problem: String, remedy: &str, example: Example) {
-        let kind = |problem: &str| problem.split(['(', ':', ';']).next().map(str::to_owned);
+    /// same remedy and the same beginning up to a colon, whatever figures are in it.
+    pub(crate) fn add_example(
+        &mut self,
+        severity: Severity,
+        problem: String,
+        remedy: &str,
+        example: Example,
+    ) {
+        let kind = |problem: &str| {
+            let beginning = problem.split(['(', ':', ';']).next().unwrap_or_default();
+            beginning.replace(|c: char| c.is_ascii_digit(), "")
+        };
         let known = self
             .findings
             .iter_mut()
@@ -140,7 +149,7 @@ impl Check {
                 }
             }
             None => self.findings.push(Finding {
-                severity: Severity::Error,
+                severity,
                 problem,
                 remedy: remedy.to_owned(),
                 times: 1,

@@ -23,7 +23,7 @@ pub(crate) async fn check(
     cases: &[Case],
 ) -> anyhow::Result<Check> {
     let mut check = Check::new("should-compact", "");
-    let (mut decided, mut too_early) = (0, 0);
+    let (mut asked, mut decided, mut too_early) = (0, 0, 0);
     for case in cases {
         if check
             .findings
@@ -48,6 +48,7 @@ pub(crate) async fn check(
             host.lift_quarantine();
             let request = Request::new(Budget::Tokens(budget.max(1)));
             let answer = host.should_compact(&conversation, strategy, &request).await;
+            asked += 1;
             if let AttemptResult::Fault { fault } = &answer.attempt.result {
                 let example = Example {
                     name: case.name.clone(),
@@ -55,7 +56,8 @@ pub(crate) async fn check(
                     situation,
                     document: Arc::clone(&case.document),
                 };
-                check.add_example(fault.to_string(), advice::for_author(fault), example);
+                let remedy = advice::for_author(fault);
+                check.add_example(Severity::Error, fault.to_string(), remedy, example);
             }
             decided += usize::from(answer.decision != Decision::HostDecides);
             let is_early = matches!(answer.decision, Decision::Compact(_));
@@ -64,7 +66,7 @@ pub(crate) async fn check(
     }
     check.done = match decided {
         0 => "it leaves the decision to the host".to_owned(),
-        _ => format!("it decides itself, {decided} times of {}", 2 * cases.len()),
+        _ => format!("it decides itself, {decided} times of {asked}"),
     };
     if too_early > cases.len() / 2 {
         check.add(

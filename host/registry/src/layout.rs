@@ -1,5 +1,6 @@
 //! An OCI image layout: a folder that holds artifacts without a network.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -9,10 +10,13 @@ use serde_json::{Value, json};
 use crate::content::{check, check_digest, check_limit, described};
 use crate::error::RegistryError;
 use crate::oci::{Index, read_json, write_json};
+use crate::signature::BUNDLE;
 use crate::{At, Descriptor, Digest, Limits, Manifest, Place};
 
 /// The annotation of an entry of `index.json` that is its tag.
 const TAG: &str = "org.opencontainers.image.ref.name";
+/// Signatures of all artifacts of a folder that are looked at. Each is read to see what it signs.
+const MOST_SIGNATURES: usize = 1_000;
 /// Says that a folder is a layout.
 const MARKER: (&str, &[u8]) = ("oci-layout", br#"{"imageLayoutVersion":"1.0.0"}"#);
 
@@ -68,11 +72,24 @@ impl Layout {
     /// Looks for what has this subject among what `index.json` says is an artifact.
     pub(crate) fn referrers(&self, subject: Digest) -> Result<Index, RegistryError> {
         let mut found = Index::default();
+        let mut looked_at = BTreeSet::new();
         for entry in self.index()?.manifests {
-            if !entry["artifactType"].is_string() {
+            // An index may name one manifest again and again.
+            if entry["artifactType"] != BUNDLE || !looked_at.insert(digest_of(&entry)?) {
                 continue;
             }
-            let manifest = self.manifest(&At::Digest(digest_of(&entry)?))?.image()?;
+            if looked_at.len() > MOST_SIGNATURES {
+                return Err(RegistryError::TooMany {
+                    what: format!("signatures in `{}`", self.folder.display()),
+                    limit: MOST_SIGNATURES,
+                });
+            }
+            let digest = digest_of(&entry)?;
+            let content = self.content(digest, self.limits.bundle)?;
+            let content = content.ok_or_else(|| self.missing(format!("the blob {digest}")))?;
+            let manifest = Manifest::new(content);
+            check_digest(format!("the manifest {digest}"), digest, manifest.bytes())?;
+            let manifest = manifest.image()?;
             if manifest.subject.is_some_and(|its| its.digest == subject) {
                 found.manifests.push(entry);
             }

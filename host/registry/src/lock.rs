@@ -266,6 +266,19 @@ impl Lock {
         self.entries.retain(|_, entry| is_wanted(entry));
     }
 
+    /// Returns the text of the file.
+    ///
+    /// # Errors
+    /// The machine failed.
+    fn text(&self) -> std::io::Result<String> {
+        let document = Document {
+            version: VERSION,
+            strategy: self.entries.values().cloned().collect(),
+        };
+        let text = toml::to_string(&document).map_err(std::io::Error::other)?;
+        Ok(format!("{HEADER}{text}"))
+    }
+
     /// Writes the file, whole or not at all.
     ///
     /// # Errors
@@ -276,16 +289,10 @@ impl Lock {
             path: path.to_owned(),
             source,
         };
-        let document = Document {
-            version: VERSION,
-            strategy: self.entries.values().cloned().collect(),
-        };
-        let text =
-            toml::to_string(&document).map_err(|error| failed(std::io::Error::other(error)))?;
+        let text = self.text().map_err(failed)?;
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         let mut file = staged::begin_public(folder.unwrap_or(Path::new("."))).map_err(failed)?;
-        file.write_all(format!("{HEADER}{text}").as_bytes())
-            .map_err(failed)?;
+        file.write_all(text.as_bytes()).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
         file.persist(path).map_err(|error| failed(error.error))?;
         Ok(())

@@ -171,7 +171,6 @@ pub fn read_key(path: &Path) -> std::io::Result<String> {
 #[must_use]
 pub fn unsigned(project: &Project) -> Unsigned {
     match project.policy().unsigned {
-        Policy::Allow => Unsigned::Allow,
         Policy::Locked => Unsigned::Locked,
         _ => Unsigned::Refuse,
     }

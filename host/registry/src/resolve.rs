@@ -49,6 +49,16 @@ pub enum ResolveError {
         /// The version of the manifest.
         found: Version,
     },
+    /// The manifest does not say its version, so its signature does not bind it to the tag.
+    #[error(
+        "expected a signed manifest that says it is version {expected} at the tag `{expected}` of {place}, found one that says no version; ask its publisher to push it with `baler push`"
+    )]
+    NoVersionSaid {
+        /// Where it is.
+        place: String,
+        /// The version of the tag.
+        expected: Version,
+    },
     /// The registry has another artifact than the locked one.
     #[error(
         "the tag `{tag}` at {place} has changed since it was locked: expected {expected}, found {found}; ask its publisher why, and only then `baler update {name}`"
@@ -178,7 +188,12 @@ pub async fn resolve(
         Held::ToBeLocked | Held::Unlocked => find(from, &wanted.requirement).await?,
     };
     let contents = Contents::read(&manifest, from.limits())?;
-    check_version(from, version.as_ref(), &contents)?;
+    check_version(
+        from,
+        version.as_ref(),
+        &contents,
+        wanted.publisher.is_some(),
+    )?;
     if let Held::Locked(entry) = held {
         entry.check_contents(&contents)?;
     }
@@ -260,11 +275,12 @@ pub async fn versions(from: &Transport) -> Result<Vec<Version>, RegistryError> {
 }
 
 /// Checks that a manifest is of the version that its tag says, if it says a version: whoever moves tags could otherwise
-/// offer an old version, which its publisher did sign, as a new one.
+/// offer an old version, which its publisher did sign, as a new one. So a manifest that has to be signed has to say one.
 fn check_version(
     from: &Transport,
     expected: Option<&Version>,
     contents: &Contents,
+    is_signed: bool,
 ) -> Result<(), ResolveError> {
     let said = contents.annotations.get(VERSION_ANNOTATION);
     let found = said.and_then(|said| Version::parse(said).ok());
@@ -273,6 +289,10 @@ fn check_version(
             place: from.place().to_string(),
             expected: expected.clone(),
             found,
+        }),
+        (Some(expected), None) if is_signed => Err(ResolveError::NoVersionSaid {
+            place: from.place().to_string(),
+            expected: expected.clone(),
         }),
         _ => Ok(()),
     }

@@ -89,8 +89,6 @@ pub enum Unsigned {
     Refuse,
     /// Those whose digest is in `baler.lock` are used.
     Locked,
-    /// They are used.
-    Allow,
 }
 
 /// What a strategy may have beyond the contract's world without a model.
@@ -204,6 +202,14 @@ impl TryFrom<u64> for Milliseconds {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct Name(pub(super) String);
+
+/// Checks a name that a strategy is to have in a list.
+///
+/// # Errors
+/// It cannot be one: what is expected, and what was found.
+pub fn check_name(name: &str) -> Result<(), String> {
+    Name::try_from(name.to_owned()).map(|_| ())
+}
 
 impl TryFrom<String> for Name {
     type Error = String;

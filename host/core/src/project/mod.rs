@@ -43,7 +43,7 @@ use std::path::{Path, PathBuf};
 use baler_files::{Links, open_regular, read_within};
 
 use document::{Document, Entry};
-pub use document::{Grant, Permit, Unsigned};
+pub use document::{Grant, Permit, Unsigned, check_name};
 pub use error::{ListedError, ProjectError};
 pub use registry::{ListedKey, ListedSource, RegistrySource};
 pub use trust::{Setting, Trust};
@@ -192,7 +192,11 @@ impl Project {
         Self::parse_as(text, file, Trust::Trusted)
     }
 
-    fn parse_as(text: &str, file: &Path, trust: Trust) -> Result<Self, ProjectError> {
+    /// Reads the text of a file as [`Project::parse`] does, with this trust in it.
+    ///
+    /// # Errors
+    /// As [`Project::parse`].
+    pub fn parse_as(text: &str, file: &Path, trust: Trust) -> Result<Self, ProjectError> {
         let document: Document = toml::from_str(text).map_err(|error| {
             let (line, column) = place(text, error.span().map_or(0, |span| span.start));
             ProjectError::Invalid {
