@@ -133,14 +133,19 @@ def tested(result):
 
 
 def at_thousand(sizes):
-    """Time and fuel of the conversation whose number of units is closest to 1,000."""
-    size = min(sizes, key=lambda one: abs(one["units"] - 1000))
+    """The conversation whose number of units is closest to 1,000."""
+    return min(sizes, key=lambda one: abs(one["units"] - 1000))
+
+
+def costs(sizes):
+    """Time and fuel there."""
+    size = at_thousand(sizes)
     if size["ended"] != "accepted":
         return ["–", "–"]
     return [f"{size['time-us'] / 1000:.1f}", f"{size['fuel'] / 1e6:,.1f}"]
 
 
-def all_strategies(program, documented, components):
+def all_strategies(program, documented, components, machine):
     rows, warnings, with_model = [], {}, set()
     for own in documented:
         file = components / f"{own.name}.wasm"
@@ -154,24 +159,24 @@ def all_strategies(program, documented, components):
                 own.after,
                 "yes" if own.name in with_model else "no",
                 f"{shown['component']['bytes'] // 1000}",
-                *at_thousand(result["sizes"]),
+                *costs(result["sizes"]),
                 tested(result),
             ]
         )
         for finding in (finding for check in result["checks"] for finding in check["findings"]):
             warnings.setdefault(finding["problem"], []).append(own.name)
-    measured = program.json("bench")["strategies"]
-    rows += [
-        [f"{one['strategy']}", "", "ships with baler", "no", f"{one['bytes'] // 1000}", *at_thousand(one["sizes"]), ""]
-        for one in measured
-    ]
+    for one in program.json("bench")["strategies"]:
+        name, kilobytes = one["strategy"], f"{one['bytes'] // 1000}"
+        does = fidelity.cell(program.json("introspect", name)["claims"]["description"])
+        rows.append([name, does, "ships with baler", "no", kilobytes, *costs(one["sizes"]), ""])
+    size = at_thousand(result["sizes"])
+    told = f"*ms* and *million fuel*: {size['units']:,} units, {size['tokens']:,} tokens; times of one run on {machine}."
     head = ["strategy", "what it does", "written after", "asks a model", "kB", "ms", "million fuel", "`baler test`"]
-    told = [f"- {cell_of(names)}: {problem}" for problem, names in warnings.items()]
-    return [table(head, rows), "What it warns of:\n\n" + "\n".join(told)] if told else [table(head, rows)], with_model
-
-
-def cell_of(names):
-    return ", ".join(names)
+    parts = [table(head, rows), told]
+    if warnings:
+        lines = [f"- {', '.join(names)}: {problem}" for problem, names in warnings.items()]
+        parts.append("What `baler test` warns of:\n\n" + "\n".join(lines))
+    return parts, with_model
 
 
 # The tables at equal size.
@@ -196,11 +201,10 @@ def at_equal_size(episodes, recordings, ours):
             needs = episodes.figure(budget, strategy, "needs")
             rows.append((needs or 0, [name, plain(needs), *figures, *counts, fidelity.fell_back(own)]))
         head = ["strategy", "needs", *(name for _, name in FIGURES), "invalid", "over", "fell back"]
-        results = len(own)
         parts += [
             f"### At {percent(budget)} of the history",
             table(head, [cells for _, cells in sorted(rows, key=lambda row: -row[0])]),
-            f"Each row: {results} results.",
+            f"Each row: {len(own)} results.",
         ]
     return parts
 
@@ -233,9 +237,9 @@ def write_all(arguments, scratch):
     write_components(program, names, components)
     if arguments.components:
         return
-    strategies, with_model = all_strategies(program, documented, components)
+    strategies, with_model = all_strategies(program, documented, components, arguments.on)
     parts = {
-        "strategies": [*strategies, f"Times: of one run on {arguments.on}."],
+        "strategies": strategies,
         "each": [own.section() for own in documented],
     }
     if arguments.recordings:
