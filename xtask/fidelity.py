@@ -389,14 +389,14 @@ def unseen(before, after):
     return table([*head, *(dict(FIGURES)[figure] for figure in figures)], rows)
 
 
-def replaced(document, name, text):
-    """The document with this between its marks."""
-    begin, end = f"<!-- fidelity.py: {name} -->\n", "<!-- fidelity.py: end -->"
+def replaced(path, document, mark, text):
+    """The document of this path with this text between its marks, such as `fidelity.py: tables`."""
+    begin, end = f"<!-- {mark} -->\n", f"<!-- {mark.split(':')[0]}: end -->"
     if document.count(begin) != 1:
-        raise Wrong(f"`{DOCUMENT}` has no single line `{begin.strip()}`; put it where the part belongs")
+        raise Wrong(f"`{path}` has no single line `{begin.strip()}`; put it where the part belongs")
     head, rest = document.split(begin)
     if end not in rest:
-        raise Wrong(f"`{DOCUMENT}` has no `{end}` behind `{begin.strip()}`; put it there")
+        raise Wrong(f"`{path}` has no `{end}` behind `{begin.strip()}`; put it there")
     return f"{head}{begin}{text}\n{rest[rest.index(end):]}"
 
 
@@ -426,7 +426,7 @@ def main():
             parts["unseen"] = [unseen(Evaluation(arguments.before), after)]
         document = DOCUMENT.read_text(encoding="utf-8")
         for name, texts in parts.items():
-            document = replaced(document, name, "\n\n".join(texts))
+            document = replaced(DOCUMENT, document, f"fidelity.py: {name}", "\n\n".join(texts))
         write(DOCUMENT, document)
     except Wrong as wrong:
         sys.exit(f"error: {wrong}")

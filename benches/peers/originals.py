@@ -129,8 +129,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         baler = Baler(os.environ.get("BALER_PROGRAM", "baler"), arguments.components, Path(scratch))
         found = [(name, messages, baler.size(messages)) for name, messages in generated.conversations(arguments.generated)]
-        print(f"{len(found)} conversations with {sum(len(messages) for _, messages, _ in found):,} messages. `max-tokens` is a")
-        print("share of each, and shown for the first.\n")
+        messages = sum(len(messages) for _, messages, _ in found)
+        print(f"Rules, with {len(found)} conversations of {messages:,} messages: the project's examples, and generated ones.")
+        print("`max-tokens` is a share of each, and shown for the first.\n")
         print("| strategy | config | changed by the original | the same | but for the contract | messages that differ |")
         print("|---|---|---|---|---|---|")
         for case in rules.cases(arguments.swe_agent):

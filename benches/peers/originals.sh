@@ -15,12 +15,7 @@ if [ -z "${BALER_PROGRAM:-}" ]; then
   cargo build --quiet --locked --manifest-path "$root/Cargo.toml" --package baler
   export BALER_PROGRAM="$target/debug/baler"
 fi
-strategies=(cliffcompaction langchain-clear-tool-uses langchain-trim openhands-amortized openhands-mask openhands-recent swe-agent-observations)
-cargo build --quiet --locked --manifest-path "$root/Cargo.toml" --profile component --target wasm32-unknown-unknown \
-  "${strategies[@]/#/--package=}"
-for name in "${strategies[@]}"; do
-  "$BALER_PROGRAM" wrap "$target/wasm32-unknown-unknown/component/${name//-/_}.wasm" --output "$scratch/$name.wasm" > /dev/null 2>&1
-done
+"${PYTHON:-python3}" "$root/xtask/gallery.py" --components "$scratch"
 "${PYTHON:-python3}" -m venv "$scratch/venv"
 "$scratch/venv/bin/pip" install --quiet langchain==1.5.2 langchain-core==1.8.3 cliffcompaction==0.1.0
 # Of OpenHands only the condensers are needed, and none of its dependencies.

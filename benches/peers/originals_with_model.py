@@ -22,6 +22,9 @@ import with_model
 #: A summary that is about any conversation, for the originals.
 CANNED = "It was done so."
 
+#: How the kept messages may differ.
+SAME, SAME_AND_PROTECTED = "the same", "the same and protected ones"
+
 #: The fewest tokens that strategies plan for a summary, and about those of the host's text around it.
 SUMMARY, AROUND = 64, 50
 
@@ -135,14 +138,14 @@ def difference(chat: list[dict], mine: Result, theirs: set[int]) -> str:
     history = {place for place, message in enumerate(chat) if not is_system(message)}
     more, fewer = (mine.kept - theirs) & history, (theirs - mine.kept) & history
     if not more and not fewer:
-        return "the same"
+        return SAME
     if mine.why:
         return f"not compacted ({mine.why})"
     if history <= theirs:
         return "fewer, where the original does nothing and the budget asks for it"
     if more <= mine.protected:
         if not fewer:
-            return "the same and protected ones"
+            return SAME_AND_PROTECTED
         return "fewer" if mine.leaves_room_for(theirs) else "fewer, for the budget"
     return "others" if fewer else "more"
 
@@ -160,7 +163,9 @@ def main() -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/v1"
     conversations = list(chats.conversations(options.data))
-    print(f"{len(conversations)} conversations\n\n| strategy | config | kept messages |\n|---|---|---|")
+    kind = "recorded conversations" if options.data else "conversations, made of the project's examples"
+    print(f"Those that ask a model, with {len(conversations)} {kind}:\n")
+    print("| strategy | config | the same | and protected ones | otherwise |\n|---|---|---|---|---|")
     for strategy, config, more, form, original in cases(options.npm):
         own = [(name, form(chat)) for name, chat in conversations]
         counts: Counter[str] = Counter()
@@ -168,11 +173,12 @@ def main() -> None:
             mine = ours(options, url, strategy, config, more, chat)
             how = difference(chat, mine, theirs)
             counts[how] += 1
-            if options.details and not how.startswith("the same"):
+            if options.details and how not in (SAME, SAME_AND_PROTECTED):
                 print(f"<!-- {name}: {how}: {sorted(mine.kept - theirs)} more, {sorted(theirs - mine.kept)} fewer -->")
-        shown = ", ".join(f"{count} {how}" for how, count in counts.most_common())
+        same, protected = (counts.pop(how, 0) for how in (SAME, SAME_AND_PROTECTED))
+        others = "; ".join(f"{count}: {how}" for how, count in counts.most_common()) or "0"
         words = ", other words" if form is chats.filled else ""
-        print(f"| {strategy} | `{json.dumps(config)}`{words} | {shown} |")
+        print(f"| {strategy} | `{json.dumps(config)}`{words} | {same} | {protected} | {others} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "every-cut",
-        takes: "[FOLDER]",
+        takes: "[FOLDER] [--strategy FILE.wasm…]",
         does: "compacts recorded conversations at every cut, and checks each result",
         commands: &["cargo run --locked --release --package baler-corpus --bin every-cut --"],
     },
@@ -65,6 +65,12 @@ const TOOLS: &[Tool] = &[
         takes: "PLAIN.json AT-SUMMARIES.json [--before OLDER.json]",
         does: "writes the tables of docs/fidelity.md from what `baler eval --json` measured",
         commands: &["python3 xtask/fidelity.py"],
+    },
+    Tool {
+        name: "gallery",
+        takes: "--components FOLDER | [RECORDINGS] [--set NAME…] [--on TEXT] [--originals FILE.md…]",
+        does: "writes the gallery's strategies as components; or measures them, and writes docs/gallery.md",
+        commands: &["python3 xtask/gallery.py"],
     },
     Tool {
         name: "weights",

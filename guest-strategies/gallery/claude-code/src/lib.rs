@@ -1,9 +1,9 @@
 //! What `/compact` of Claude Code does: a model writes a summary in nine sections, and the summary replaces everything.
 //!
-//! **Source**: Claude Code is not published as source. Its behaviour is known from its documentation
+//! **Source**: Claude Code 2.1, which is not published as source. Its behaviour is known from its documentation
 //! (<https://code.claude.com/docs>: `/compact [instructions]`, automatic compaction), from the session logs that it writes,
-//! and from what users report of version 2.1 (anthropics/claude-code#31806 for the trigger). Nothing of its text is used:
-//! the instruction asks in other words for sections of the same names.
+//! and from what users report (anthropics/claude-code#31806 for the trigger). The names of the nine sections are those of
+//! its prompts, as others published them. Of their text nothing else is used: the instruction asks in other words.
 //!
 //! **Defaults**: compacts when fewer than 33,000 tokens of the context window are free (83.5 % of 200,000), keeps no message
 //! word for word, and follows what the user types after `/compact`.

@@ -1,12 +1,13 @@
 //! CliffCompaction: all but the newest steps become a summary by rules, without a model: what the model said, its calls
 //! cut short, and short results. Long results are left out.
 //!
-//! Source: `cliffcompaction` 0.1.0, `cliff.py` (the rule), `engine.py` (its trigger, and harsher knobs while the result is
-//! too large), `dialects/` (the words). Its defaults: `threshold_tokens=200_000`, `keep_recent=3`,
-//! `thought_max_chars=0` (any length), `cmd_max_chars=150`, `result_max_chars=500`, `human_max_chars=20_000`,
-//! `keep_thinking=True`, `thinking_max_chars=0`.
+//! **Source**: cliffcompaction 0.1.0, `cliff.py` (the rule), `engine.py` (its trigger, and harsher knobs while the result is
+//! too large) and `dialects/` (the words) (MIT).
 //!
-//! What the contract makes different:
+//! **Defaults**: `threshold-tokens` 200,000, `keep-recent` 3, `thought-max-chars` 0 (any length), `cmd-max-chars` 150,
+//! `result-max-chars` 500, `human-max-chars` 20,000, `keep-thinking`, `thinking-max-chars` 0.
+//!
+//! **Here it differs**:
 //! - Protected units in the compacted part, such as the user's words, stay as they are behind the summary, which does not
 //!   repeat them.
 //! - The original is a proxy that compacts again what it compacted before, and drops the earlier summary each time. A

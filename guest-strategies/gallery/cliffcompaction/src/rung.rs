@@ -1,6 +1,6 @@
 //! The ladder: harsher knobs while the result is too large.
 
-use baler_gallery::Draft;
+use baler_gallery::{Draft, json_bytes};
 use baler_strategy::{Conversation, Situation};
 
 use crate::{Config, Cut, summary};
@@ -42,13 +42,14 @@ impl Rung {
             if !empty.fits() {
                 return Some(draft);
             }
-            let mut left = empty.free_tokens();
+            let (mut tokens, mut bytes) = empty.room();
             let newest = parts.iter().rev().take_while(|part| {
-                let cost =
-                    u64::from(conversation.count(part) + conversation.count(summary::SEPARATOR));
-                let rest = left.checked_sub(cost);
-                left = rest.unwrap_or(left);
-                rest.is_some()
+                let part = format!("{}{part}", summary::SEPARATOR);
+                let own = (conversation.count(&part), json_bytes(&part));
+                let fits = u64::from(own.0) <= tokens && u64::from(own.1) <= bytes;
+                tokens = tokens.saturating_sub(u64::from(own.0));
+                bytes = bytes.saturating_sub(u64::from(own.1));
+                fits
             });
             parts.drain(..parts.len() - newest.count());
         }

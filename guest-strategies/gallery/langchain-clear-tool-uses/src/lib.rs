@@ -1,9 +1,10 @@
 //! LangChain's `ClearToolUsesEdit`: all but the newest tool outputs are cleared. The calls stay.
 //!
-//! Source: `langchain` 1.5.2, `langchain/agents/middleware/context_editing.py`. Its defaults: `trigger=100_000`, `keep=3`,
-//! `clear_at_least=0`, `exclude_tools=()`, `placeholder="[cleared]"`.
+//! **Source**: langchain 1.5.2, `langchain/agents/middleware/context_editing.py` (MIT).
 //!
-//! What the contract makes different:
+//! **Defaults**: `trigger` 100,000 tokens, `keep` 3, `clear-at-least` 0, no `exclude-tools`, `placeholder` `[cleared]`.
+//!
+//! **Here it differs**:
 //! - `trigger` decides when to compact. When the host asks for a smaller conversation, outputs are cleared at any size.
 //! - An output stays if the placeholder with the host's mark around it would not be shorter (about 45 tokens), if it
 //!   has pictures, or if it is in a protected unit, such as one that the model has not answered.

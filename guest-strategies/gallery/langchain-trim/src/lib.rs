@@ -1,9 +1,11 @@
 //! LangChain's `trim_messages`: the last messages that fit, or the first.
 //!
-//! Source: `langchain-core` 1.8.3, `langchain_core/messages/utils.py`. Its defaults: `strategy="last"`, no `start_on`, no
-//! `end_on`. `max_tokens`, which it requires, is the budget here unless the config says otherwise.
+//! **Source**: langchain-core 1.8.3, `langchain_core/messages/utils.py` (MIT).
 //!
-//! What the contract makes different:
+//! **Defaults**: `strategy` `last`, no `start-on`, no `end-on`. `max-tokens`, which the original requires, is the budget
+//! unless the config says otherwise.
+//!
+//! **Here it differs**:
 //! - Instructions always stay, as with `include_system=True`, and so do protected units: the task, the user's words,
 //!   calls and outputs that the model has not answered. If they and the window exceed the budget, the window gives way.
 //! - A step is kept with all its outputs or not at all. The original cuts between them, and with `allow_partial` in

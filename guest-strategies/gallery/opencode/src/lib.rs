@@ -5,9 +5,9 @@
 //! in `packages/core/src/session/compaction-suffix.ts` (MIT). Written anew from its behaviour; the instruction asks in other
 //! words for the same sections.
 //!
-//! **Defaults**: `prune` (there only if it is configured), 40,000
-//! tokens of outputs protected, more than 20,000 to be saved; a quarter of the usable window stays, but 2,000 to 15,000
-//! tokens; usable is the window without 32,000 tokens for the answer and 20,000 in reserve. Compacts when these are used up.
+//! **Defaults**: `prune` (there only if it is configured), 40,000 tokens of outputs protected, more than 20,000 to be saved;
+//! a quarter of the usable window stays, but 2,000 to 15,000 tokens; usable is the window without 32,000 tokens for the
+//! answer and 20,000 in reserve. Compacts when these are used up.
 //!
 //! **Cut**: as many of the newest turns stay as fit, and of the turn before them the newest steps that still fit; if all
 //! turns fit, none stays. Outputs of the newest two turns, of the tool `skill`, of failed calls, and those before a summary

@@ -1,10 +1,12 @@
 //! OpenHands' `AmortizedForgettingCondenser`: when there are too many events, the middle is forgotten, so that half of
 //! the largest size is left.
 //!
-//! Source: `openhands-ai` 1.6.0, `openhands/memory/condenser/impl/amortized_forgetting_condenser.py`. Defaults by
-//! `AmortizedForgettingCondenserConfig`: `max_size=100`, `keep_first=1`. (`keep_first` of the class alone is 0.)
+//! **Source**: openhands-ai 1.6.0, `openhands/memory/condenser/impl/amortized_forgetting_condenser.py` (MIT).
 //!
-//! What the contract makes different:
+//! **Defaults**: `max-size` 100 and `keep-first` 1, by `AmortizedForgettingCondenserConfig`. (`keep_first` of the class alone
+//! is 0.)
+//!
+//! **Here it differs**:
 //! - More than `max-size` events make a compaction due. When the host asks for a smaller conversation, that is a request
 //!   for condensation as OpenHands makes one after an error of the provider: events are forgotten at any size.
 //! - Events become units by the rule of [`Events::keep`]. Protected units stay in addition: the task, the user's words,

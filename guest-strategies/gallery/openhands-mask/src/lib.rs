@@ -1,9 +1,10 @@
 //! OpenHands' `ObservationMaskingCondenser`: observations outside of the attention window are masked.
 //!
-//! Source: `openhands-ai` 1.6.0, `openhands/memory/condenser/impl/observation_masking_condenser.py`. Default by
-//! `ObservationMaskingCondenserConfig`: `attention_window=100` events. (That of the class alone is 5.)
+//! **Source**: openhands-ai 1.6.0, `openhands/memory/condenser/impl/observation_masking_condenser.py` (MIT).
 //!
-//! What the contract makes different:
+//! **Defaults**: `attention-window` 100 events, by `ObservationMaskingCondenserConfig`. (That of the class alone is 5.)
+//!
+//! **Here it differs**:
 //! - The call stays, and its output becomes `<MASKED>`. In the original, a masked observation no longer belongs to its
 //!   call, so that OpenHands sends `<MASKED>` as a message of the user and, with calls of tools, drops the call.
 //! - An output stays if the placeholder with the host's mark around it would not be shorter (about 45 tokens), if it

@@ -1,9 +1,11 @@
 //! OpenHands' `RecentEventsCondenser`: the first events and the most recent ones.
 //!
-//! Source: `openhands-ai` 1.6.0, `openhands/memory/condenser/impl/recent_events_condenser.py`. Defaults by
-//! `RecentEventsCondenserConfig`: `keep_first=1`, `max_events=100`. (`max_events` of the class alone is 10.)
+//! **Source**: openhands-ai 1.6.0, `openhands/memory/condenser/impl/recent_events_condenser.py` (MIT).
 //!
-//! What the contract makes different:
+//! **Defaults**: `keep-first` 1 and `max-events` 100, by `RecentEventsCondenserConfig`. (`max_events` of the class alone is
+//! 10.)
+//!
+//! **Here it differs**:
 //! - Events become units by the rule of [`Events::keep`]. Protected units stay in addition: the task, the user's words,
 //!   calls and outputs that the model has not answered. OpenHands puts only system prompt and task back.
 //! - No event comes twice. The original repeats the first events if there are fewer than `max_events`, and keeps

@@ -1,7 +1,7 @@
 //! What the compaction of the pi coding agent does: keeps about 20,000 tokens of the newest messages, and lets a model write
 //! the rest as a checkpoint, or bring the last checkpoint up to date. Lists of the files that were read and changed follow.
 //!
-//! **Source**: badlogic/pi-mono at 83378aad, version 0.58.3, `packages/coding-agent/src/core/compaction` (MIT). Written anew
+//! **Source**: badlogic/pi-mono 0.58.3 at 83378aad, `packages/coding-agent/src/core/compaction` (MIT). Written anew
 //! from its behaviour; the instruction asks in other words for the same sections.
 //!
 //! **Defaults**: `keep-recent-tokens` 20,000; compacts when fewer than 16,384 tokens of the window are free

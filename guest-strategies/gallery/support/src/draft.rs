@@ -13,6 +13,9 @@ use crate::Output;
 /// Bytes of the host's mark for each of its tokens, at most.
 const BYTES_OF_TOKEN: u32 = 8;
 
+/// Most bytes of a summary as a JSON string. The host accepts a mebibyte of a strategy's texts.
+const MAX_SUMMARY_BYTES: u32 = 1_000_000;
+
 /// What a rule says of a conversation: which units it removes, which outputs it replaces, and a summary.
 #[derive(Debug, Clone)]
 pub struct Draft<'a> {
@@ -76,8 +79,8 @@ impl<'a> Draft<'a> {
         if !is_allowed || saved < least {
             return 0;
         }
-        let bytes = output.content.text.len().saturating_sub(text.len());
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let bytes = u32::try_from(output.content.text.len()).unwrap_or(u32::MAX);
+        let bytes = bytes.saturating_sub(json_bytes(&text));
         let replaced = self.replaced.entry(output.unit).or_default();
         replaced.push(Replacement {
             message: output.message,
@@ -101,14 +104,24 @@ impl<'a> Draft<'a> {
 
     /// Returns whether the result fits the budget, without removing more than the rule does.
     pub fn fits(&self) -> bool {
-        self.is_within(&self.free())
+        self.summary_bytes() <= MAX_SUMMARY_BYTES && self.is_within(&self.free())
     }
 
-    /// Returns the tokens that the budget leaves free, 0 if the result exceeds a limit.
-    pub fn free_tokens(&self) -> u64 {
+    /// Returns the tokens and bytes by which a summary may become longer, none if the result exceeds a limit.
+    pub fn room(&self) -> (u64, u64) {
         let free = self.free();
+        if !free.is_within_limits() {
+            return (0, 0);
+        }
         let tokens = free.tokens().saturating_sub(u64::from(self.notes()));
-        if free.is_within_limits() { tokens } else { 0 }
+        let most = MAX_SUMMARY_BYTES.saturating_sub(self.summary_bytes());
+        (tokens, free.bytes().min(u64::from(most)))
+    }
+
+    fn summary_bytes(&self) -> u32 {
+        self.summary
+            .as_ref()
+            .map_or(0, |(_, text)| json_bytes(text))
     }
 
     /// Returns what the limits leave free, without the host's notes.
@@ -123,10 +136,9 @@ impl<'a> Draft<'a> {
         }
         if let Some((_, text)) = &self.summary {
             let mark = self.situation.insertion_overhead;
-            let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
             free.spend(
                 self.conversation.count(text).saturating_add(mark),
-                bytes.saturating_add(mark.saturating_mul(BYTES_OF_TOKEN)),
+                json_bytes(text).saturating_add(mark.saturating_mul(BYTES_OF_TOKEN)),
             );
         }
         free
@@ -251,4 +263,15 @@ impl<'a> Draft<'a> {
             .with_count("outputs-replaced", outputs)
             .with_count("removed-for-budget", for_budget))
     }
+}
+
+/// Returns the bytes of a text within a JSON string.
+pub fn json_bytes(text: &str) -> u32 {
+    let escapes = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 1,
+        // As `\u001b`.
+        0..0x20 => 5,
+        _ => 0,
+    });
+    u32::try_from(text.len() + escapes.sum::<usize>()).unwrap_or(u32::MAX)
 }

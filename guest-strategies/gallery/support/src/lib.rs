@@ -9,7 +9,7 @@ mod draft;
 mod events;
 mod outputs;
 
-pub use draft::Draft;
+pub use draft::{Draft, json_bytes};
 pub use events::Events;
 pub use outputs::Output;
 

@@ -1,10 +1,12 @@
 //! SWE-agent's history processor `last_n_observations`: all but the newest observations are elided.
 //!
-//! Source: SWE-agent 1.1.0, `sweagent/agent/history_processors.py`, `LastNObservations`. Its defaults: `polling: 1`; `n` has
-//! none, and is 5 in the paper and in each of its configs that use the processor. The first observation always stays: in
-//! SWE-agent it is the task. Here it is the first message of the user, or the first output if the model began.
+//! **Source**: SWE-agent 1.1.0, `sweagent/agent/history_processors.py`, `LastNObservations` (MIT).
 //!
-//! What the contract makes different:
+//! **Defaults**: `polling` 1. `n` has no default there, and is 5 in the paper and in each of its configs that use the
+//! processor. The first observation always stays: in SWE-agent it is the task. Here it is the first message of the user, or
+//! the first output if the model began.
+//!
+//! **Here it differs**:
 //! - Tags of observations, which other parts of SWE-agent set, are names of tools here: `keep-output-of` and
 //!   `remove-output-of`. By default there are none.
 //! - An output stays if the placeholder with the host's mark around it would not be shorter (about 55 tokens), if it

@@ -3,17 +3,21 @@
 //!
 //! ```text
 //! cargo run --release --package baler-corpus --bin every-cut -- [FOLDER] [--set NAME] [--every N] [--threads 2] [--each]
+//!     [--strategy FILE.wasm…]
 //! ```
 //!
 //! Long conversations are cut at every tenth message, with `--each` at every one. `--every` takes
-//! every so many conversations.
+//! every so many conversations. With `--strategy`, which may be given several times, these files take
+//! the place of what ships with baler.
 //!
 //! What is checked, and what a cut is: `tests/corpus/src/every_cut`. Prints a table by set and
 //! format, and what failed by name and number, never text. Ends with 1 if anything failed.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,6 +35,7 @@ struct Arguments {
     every: usize,
     threads: usize,
     cuts: Cuts,
+    strategies: Vec<PathBuf>,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -51,7 +56,8 @@ fn main() -> anyhow::Result<ExitCode> {
     recorded.sort_by_key(|one| std::cmp::Reverse(one.document.len()));
     let recorded: Vec<Recording> = recorded.into_iter().step_by(arguments.every).collect();
     let start = Instant::now();
-    let tally = run(&recorded, arguments.threads, arguments.cuts)?;
+    let strategies = strategies(&arguments.strategies)?;
+    let tally = run(&recorded, &strategies, arguments.threads, arguments.cuts)?;
     println!("{tally}");
     println!("{} s", start.elapsed().as_secs());
     Ok(if tally.failures().is_empty() {
@@ -68,6 +74,7 @@ fn arguments() -> anyhow::Result<Arguments> {
         every: 1,
         threads: 2,
         cuts: Cuts::All,
+        strategies: Vec::new(),
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -76,6 +83,10 @@ fn arguments() -> anyhow::Result<Arguments> {
             "--every" => arguments.every = number(words.next(), "--every")?,
             "--threads" => arguments.threads = number(words.next(), "--threads")?,
             "--each" => arguments.cuts = Cuts::Each,
+            "--strategy" => {
+                let file = words.next().context("--strategy takes a .wasm file")?;
+                arguments.strategies.push(file.into());
+            }
             option if option.starts_with('-') => bail!("there is no option {option}"),
             path => arguments.folder = path.into(),
         }
@@ -89,15 +100,36 @@ fn number(word: Option<String>, option: &str) -> anyhow::Result<usize> {
     Ok(number)
 }
 
+/// A component with its name.
+type Named<'a> = (Cow<'a, str>, Cow<'a, [u8]>);
+
+/// Returns these components, what ships with baler if there are none.
+fn strategies(files: &[PathBuf]) -> anyhow::Result<Vec<Named<'_>>> {
+    if files.is_empty() {
+        let bundled = baler_strategies::ALL.iter();
+        return Ok(bundled
+            .map(|own| (own.name.into(), own.wasm.into()))
+            .collect());
+    }
+    files.iter().map(|file| read(file)).collect()
+}
+
+fn read(file: &Path) -> anyhow::Result<Named<'_>> {
+    let wasm = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    Ok((name, wasm.into()))
+}
+
 /// Each thread takes the next conversation until there is none.
-fn run(recorded: &[Recording], threads: usize, cuts: Cuts) -> anyhow::Result<Tally> {
+fn run(
+    recorded: &[Recording],
+    strategies: &[Named<'_>],
+    threads: usize,
+    cuts: Cuts,
+) -> anyhow::Result<Tally> {
+    let guests = strategies.iter().map(|(name, wasm)| (&**name, &**wasm));
     let checker = runtime()?
-        .block_on(Checker::new(
-            Host::builder,
-            baler_strategies::ALL
-                .iter()
-                .map(|bundled| (bundled.name, bundled.wasm)),
-        ))
+        .block_on(Checker::new(Host::builder, guests))
         .map_err(|what| anyhow!(what))?;
     let next = AtomicUsize::new(0);
     let progress = Mutex::new(Progress::new(recorded.len()));

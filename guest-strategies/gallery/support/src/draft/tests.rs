@@ -145,6 +145,22 @@ fn a_summary_gives_way_to_protected_units() {
 }
 
 #[test]
+fn bytes_of_a_summary_are_those_of_its_json() {
+    let recording = agent();
+    let text = r#"a \"word\"\n"#.repeat(10);
+    let config = format!(r#"{{"from":5,"summary":"{text}"}}"#);
+    let mut situation = recording.situation(10_000);
+    let units = Conversation::new(&recording).units().to_vec();
+    let units = [0, 1, 5].map(|unit| units[unit].bytes);
+    let mark = situation.insertion_overhead * 8;
+    let written = u32::try_from(text.len()).expect("it is short");
+    situation.max_bytes = Some(units.iter().sum::<u32>() + mark + written);
+    assert_eq!(ruled_in(&recording, &situation, &config).kept(), [0, 1, 5]);
+    situation.max_bytes = situation.max_bytes.map(|most| most - 1);
+    assert_eq!(ruled_in(&recording, &situation, &config).kept(), [0, 1]);
+}
+
+#[test]
 fn a_note_that_the_host_has_to_write_is_counted() {
     let recording = (0..3).fold(Recording::new().user("old").tokens(50), |recording, _| {
         recording.step("an answer", []).tokens(100)
