@@ -1,7 +1,10 @@
 //! `baler push`, `sign`, `verify`, `add`, `lock`, `update` and `pull`, by folders in the layout of a registry. What a registry may
 //! do wrong is in `host/registry/tests`.
 
+use std::collections::BTreeMap;
 use std::fs;
+
+use baler_registry::{Artifact, Interfaces, Limits, Options, Place, Transport, VERSION_ANNOTATION};
 
 use crate::support::{Bench, Ran, example};
 
@@ -23,6 +26,21 @@ fn published() -> Bench {
         ])
         .ends(0);
     bench
+}
+
+/// Pushes a component as this version, whatever it declares, and without a signature.
+fn push_as(bench: &Bench, wasm: &[u8], version: &str) {
+    let said = BTreeMap::from([(VERSION_ANNOTATION.to_owned(), version.to_owned())]);
+    let (interfaces, limits) = (Interfaces::default(), Limits::default());
+    let artifact = Artifact::new(wasm.to_owned(), &interfaces, said, &limits).expect("it fits");
+    let shelf = Place::Layout(bench.path("shelf"));
+    let shelf = Transport::open(&shelf, Options::default()).expect("it opens");
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let pushed = artifact.push(&shelf, version, true);
+    runtime
+        .expect("a runtime")
+        .block_on(pushed)
+        .expect("it is pushed");
 }
 
 /// Adds the strategy as `mine`, with the right key.
@@ -167,6 +185,11 @@ fn a_lock_moves_only_by_update() {
             "--key",
             "acme.key",
         ])
+        .ends(5)
+        .says(&["the version that the strategy declares, 0.1.0, found `0.1.7`"]);
+    push_as(&bench, trim.wasm, "0.1.7");
+    bench
+        .run(&["sign", "oci-layout:shelf:0.1.7", "--key", "acme.key"])
         .ends(0);
     bench.run(&["lock"]).ends(0);
     assert_eq!(text(&bench, "baler.lock"), locked);
@@ -179,19 +202,29 @@ fn a_lock_moves_only_by_update() {
     compact(&bench, "state").ends(0);
 
     // The tag of what is locked is moved: whoever fetches it by the lock is told both digests.
+    let window = baler_strategies::by_name("sliding-window").expect("it ships");
+    push_as(&bench, window.wasm, "0.1.7");
     bench
-        .run(&[
-            "push",
-            "window.wasm",
-            "oci-layout:shelf:0.1.7",
-            "--key",
-            "acme.key",
-            "--replace",
-        ])
+        .run(&["sign", "oci-layout:shelf:0.1.7", "--key", "acme.key"])
         .ends(0);
     bench.run(&["pull", "--state", "elsewhere"]).ends(5).says(&[
         "has changed since it was locked: expected sha256:",
         "found sha256:",
+    ]);
+    let updated = bench.run(&["update"]).ends(0);
+    assert!(
+        updated
+            .stdout
+            .contains("the same version is another artifact now"),
+        "{}",
+        updated.stdout
+    );
+    // A registry that hides the newest version does not bring an old one back.
+    let index = fs::read_to_string(bench.path("shelf/index.json")).expect("an index");
+    bench.file("shelf/index.json", index.replace("\"0.1.7\"", "\"newest\""));
+    bench.run(&["update"]).ends(5).says(&[
+        "expected version 0.1.7 of `mine` or a newer one",
+        "found 0.1.0",
     ]);
     bench
         .run(&["update", "yours"])
@@ -317,4 +350,95 @@ fn wrong_uses_are_told() {
             "acme.key.pub",
         ])
         .ends(5);
+}
+
+#[test]
+fn names_and_lists_are_checked_before_anything_is_written() {
+    let bench = published();
+    // A name that would be more than a name in the list.
+    let evil = "y]\nsource={path=\"evil.wasm\"}\ngrant=[\"model\"]\n[strategies.q]#.wasm";
+    let window = baler_strategies::by_name("sliding-window").expect("it ships");
+    bench.file(evil, window.wasm);
+    let before = bench.entries();
+    bench
+        .run(&["add", evil])
+        .ends(2)
+        .says(&["expected the name of a strategy"]);
+    assert_eq!(bench.entries(), before);
+    // Names that need quotes.
+    let added = [
+        "add",
+        "oci-layout:shelf",
+        "--name",
+        "keep.newest",
+        "--publisher",
+        "Acme \"Inc\"",
+        "--key",
+        "acme.key.pub",
+    ];
+    bench.run(&added).ends(0);
+    bench.run(&["introspect", "keep.newest"]).ends(0);
+    bench.run(&["lock", "--check"]).ends(0);
+
+    // `off` is no list to write, and a list that nobody trusts is asked for nothing.
+    let list = text(&bench, "baler.toml");
+    bench
+        .run(&["add", "window.wasm", "--name", "w", "--project", "off"])
+        .ends(2)
+        .says(&["this command writes one"]);
+    assert_eq!(text(&bench, "baler.toml"), list);
+    bench.run(&["trust", "--revoke"]).ends(0);
+    bench
+        .run(&[
+            "add",
+            "oci-layout:shelf",
+            "--name",
+            "b",
+            "--publisher",
+            "Acme \"Inc\"",
+        ])
+        .ends(2)
+        .says(&["which you do not trust: give their public key by --key"]);
+    bench.file("baler.toml", "strategies = {}\n");
+    bench
+        .run(&["add", "window.wasm"])
+        .ends(2)
+        .says(&["has to be a list with tables such as `[strategies.NAME]`"]);
+    assert_eq!(text(&bench, "baler.toml"), "strategies = {}\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn commands_at_the_same_time_lose_nothing() {
+    let bench = published();
+    bench.file("baler.toml", "");
+    bench.run(&["trust"]).ends(0);
+    std::thread::scope(|scope| {
+        for name in ["a", "b", "c", "d"] {
+            let bench = &bench;
+            scope.spawn(move || {
+                bench
+                    .run(&[
+                        "add",
+                        "oci-layout:shelf",
+                        "--name",
+                        name,
+                        "--publisher",
+                        name,
+                        "--key",
+                        "acme.key.pub",
+                    ])
+                    .ends(0);
+            });
+        }
+    });
+    bench.run(&["lock", "--check"]).ends(0);
+    assert_eq!(
+        text(&bench, "baler.lock").matches("[[strategy]]").count(),
+        4
+    );
+    assert_eq!(
+        text(&bench, "baler.toml").matches("[strategies.").count(),
+        4
+    );
 }

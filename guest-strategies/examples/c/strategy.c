@@ -36,7 +36,7 @@ static int64_t limit(pure_strategy_option_u32_t most) {
     return most.is_some ? most.val : INT64_MAX;
 }
 
-// Subtracts a unit. Returns whether it fits.
+// Subtracts a unit, also one that does not fit. Returns whether all still fits.
 static bool take(room_t *room, const figures_t *figures, size_t unit) {
     // The overhead has the tokens of instructions already.
     bool is_overhead = figures->kinds.ptr[unit] == BALER_COMPACTION_HISTORY_UNIT_KIND_INSTRUCTIONS;

@@ -52,7 +52,7 @@ func roomOf(situation Situation) room {
 	}
 }
 
-// take subtracts a unit, and says whether it fits.
+// take subtracts a unit, also one that does not fit, and says whether all still fits.
 func (free *room) take(figures history.Figures, unit int) bool {
 	// The overhead has the tokens of instructions already.
 	if figures.Kinds[unit] != history.UnitKind_Instructions {

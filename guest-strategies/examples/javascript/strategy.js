@@ -62,6 +62,7 @@ export const strategy = {
       bytes: situation.maxBytes ?? Infinity,
       media: situation.maxMedia ?? Infinity,
     };
+    // Subtracts a unit, also one that does not fit. Returns whether all still fits.
     const take = (unit) => {
       // The overhead has the tokens of instructions already.
       if (kinds[unit] !== 'instructions') free.tokens -= tokens[unit];

@@ -17,7 +17,7 @@ class Free:
         self.media = inf if situation.max_media is None else situation.max_media
 
     def take(self, figures: Figures, unit: int) -> bool:
-        """Subtracts a unit. Returns whether it fits."""
+        """Subtracts a unit, also one that does not fit. Returns whether all still fits."""
         # The overhead has the tokens of instructions already.
         if figures.kinds[unit] is not UnitKind.INSTRUCTIONS:
             self.tokens -= figures.tokens[unit]

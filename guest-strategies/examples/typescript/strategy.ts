@@ -35,6 +35,7 @@ export const strategy = defineStrategy({
       bytes: situation.maxBytes ?? Infinity,
       media: situation.maxMedia ?? Infinity,
     };
+    // Subtracts a unit, also one that does not fit. Returns whether all still fits.
     const take = (unit: number) => {
       // The overhead has the tokens of instructions already.
       if (kinds[unit] !== 'instructions') free.tokens -= tokens[unit]!;

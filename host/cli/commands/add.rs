@@ -101,7 +101,7 @@ impl AddCommand {
             let path = path_from(file, folder_of(list))?;
             let mut table = format!(
                 "[strategies.{}]\nsource = {{ path = {} }}\n",
-                quoted(&name),
+                toml_key(&name),
                 quoted(&path)
             );
             // Writing to a string cannot fail.
@@ -197,7 +197,7 @@ impl AddCommand {
         };
         let mut text = format!(
             "[strategies.{}]\nsource = {}\nversion = {}\n",
-            quoted(name),
+            toml_key(name),
             quoted(&place),
             quoted(requirement)
         );
@@ -236,7 +236,7 @@ impl AddCommand {
                 let _ = writeln!(
                     text,
                     "\n[publishers.{}]\nkeys = [\"{}\"]",
-                    quoted(publisher_name),
+                    toml_key(publisher_name),
                     key.to_base64()
                 );
             }
@@ -357,7 +357,16 @@ fn layout(folder: &Path, base: &Path) -> Result<String, Failure> {
     }
 }
 
-/// A string of TOML, also as a key.
+/// A string of TOML.
 fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
+}
+
+/// A key of TOML.
+fn toml_key(text: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    match !text.is_empty() && text.chars().all(is_bare) {
+        true => text.to_owned(),
+        false => quoted(text),
+    }
 }

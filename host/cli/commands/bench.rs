@@ -216,7 +216,7 @@ fn as_text(measured: &Measured, own: &[String]) -> String {
             row.budget_percent,
             percent(row.facts),
             percent(row.size),
-            row.fell_back,
+            row.gave_up,
             row.results
         );
     }

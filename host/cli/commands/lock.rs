@@ -92,6 +92,8 @@ impl LockCommand {
             if let Ok(entry) = list.lock.entry(&wanted.name) {
                 let checked = entry.check(wanted, list.unsigned());
                 checked.map_err(Failure::wrong_use)?;
+                // What is here already is checked as well, so that a lock that somebody edited is found.
+                list.is_stored(entry, wanted)?;
                 continue;
             }
             if self.check {
@@ -246,6 +248,12 @@ fn change(before: Option<&Entry>, after: &Entry) -> String {
         std::string::ToString::to_string,
     );
     let mut text = format!("updated  {} (from {from})\n", in_words(after));
+    if before.version == after.version {
+        text.push_str(&format!(
+            "  the same version is another artifact now: its component was {}, and is {}; ask its publisher why\n",
+            before.digest, after.digest
+        ));
+    }
     for import in after
         .imports
         .iter()

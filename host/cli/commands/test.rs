@@ -95,7 +95,12 @@ impl TestCommand {
             let json = serde_json::to_string_pretty(&report).map_err(anyhow::Error::from)?;
             output::listing(&(json + "\n"))?;
         } else {
-            output::words(&as_text(&report, &self.strategy, self.examples.as_deref()))?;
+            let named = quoted(&self.strategy);
+            let named = match &self.config {
+                Some(config) => format!("{named} --config {}", quoted(config)),
+                None => named,
+            };
+            output::words(&as_text(&report, &named, self.examples.as_deref()))?;
         }
         Ok(match report.passed() {
             true => Exit::Done,
@@ -207,6 +212,9 @@ fn push_finding(text: &mut String, finding: &Finding, named: &str, examples: Opt
             example.name,
             example.situation
         );
+        if examples.is_some() && example.options.is_none() {
+            text.push_str("\n           (no options of `baler compact` ask this)");
+        }
         if let (Some(folder), Some(options)) = (examples, example.options) {
             let file = folder.join(&example.name).with_extension("json");
             let _ = write!(
@@ -249,6 +257,16 @@ fn push_sizes(text: &mut String, sizes: &[Size], growth: Option<f64>) {
             figures::bytes(size.memory),
         );
     }
+    if let Some(largest) = sizes.last().filter(|size| size.fault.is_none())
+        && let Some(fuel) = largest.fuel
+    {
+        let _ = writeln!(
+            text,
+            "  {} units use {} % of the fuel that a call has by default",
+            number(largest.units),
+            fuel * 100 / baler_host::Limits::default().fuel
+        );
+    }
     if let Some(growth) = growth {
         let _ = writeln!(
             text,
@@ -286,7 +304,7 @@ fn push_kept(text: &mut String, kept: &[Kept], own: &str) {
             row.budget_percent,
             percent(row.facts),
             percent(row.size),
-            row.fell_back,
+            row.gave_up,
             row.results
         );
     }

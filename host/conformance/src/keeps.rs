@@ -28,8 +28,9 @@ pub struct Kept {
     pub facts: f64,
     /// Size of the result, as a share of the history.
     pub size: f64,
-    /// Results that another strategy made, because this one faulted, failed or declined.
-    pub fell_back: usize,
+    /// Results that are not this one's, because it faulted, failed or declined: those of its fallback, or the whole history.
+    /// The figures count them all the same.
+    pub gave_up: usize,
     /// Number of results.
     pub results: usize,
 }
@@ -80,7 +81,10 @@ pub fn keeps(
         budget_percent: budget / 10,
         facts: mean(rows.iter().filter_map(|row| row.needs)).unwrap_or_default(),
         size: mean(rows.iter().map(|row| row.size)).unwrap_or_default(),
-        fell_back: rows.iter().filter(|row| row.fell_back).count(),
+        gave_up: rows
+            .iter()
+            .filter(|row| row.fell_back || row.size >= 1.0)
+            .count(),
         results: rows.len(),
     });
     Ok(kept.collect())

@@ -13,7 +13,7 @@
 //!
 //! use baler_registry::{
 //!     Artifact, Held, Interfaces, LOCK_FILE, Limits, Lock, Options, Publisher, Reference, SigningKey, Store, Transport,
-//!     Unsigned, Wanted, push_signature, resolve, sign,
+//!     Unsigned, VERSION_ANNOTATION, Wanted, push_signature, resolve, sign,
 //! };
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -23,7 +23,8 @@
 //! let reference: Reference = format!("oci-layout:{folder}").parse()?;
 //! let place = Transport::open(&reference.place, Options::default())?;
 //! let wasm = b"\0asm\x0d\0\x01\0".to_vec();
-//! let artifact = Artifact::new(wasm.clone(), &Interfaces::default(), BTreeMap::new(), &Limits::default())?;
+//! let version = BTreeMap::from([(VERSION_ANNOTATION.to_owned(), "0.1.0".to_owned())]);
+//! let artifact = Artifact::new(wasm.clone(), &Interfaces::default(), version, &Limits::default())?;
 //! artifact.push(&place, "0.1.0", false).await?;
 //! let key = SigningKey::generate()?;
 //! push_signature(&place, artifact.manifest(), &sign(&key, &[artifact.manifest().digest()])?).await?;

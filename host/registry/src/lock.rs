@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::shown::shown;
 use crate::wanted::{Requirement, Unsigned, Wanted};
-use crate::{Contents, Digest, Place, Publisher};
+use crate::{Contents, Digest, Place, Publisher, VERSION_ANNOTATION};
 
 /// Name of the file.
 pub const LOCK_FILE: &str = "baler.lock";
@@ -60,6 +60,18 @@ pub enum LockError {
         found: Digest,
         /// Its length.
         found_size: u64,
+    },
+    /// The locked manifest is that of another version.
+    #[error(
+        "the lock file contradicts itself: expected version {expected} of `{name}`, found a manifest that says it is {found}; restore the file"
+    )]
+    OtherVersion {
+        /// The strategy.
+        name: String,
+        /// The version that is locked.
+        expected: Version,
+        /// The version of the manifest.
+        found: Version,
     },
     /// A strategy is locked as something else than what is wanted now.
     #[error(
@@ -156,6 +168,17 @@ impl Entry {
     /// Checks that a manifest names the component that is locked.
     pub(crate) fn check_contents(&self, contents: &Contents) -> Result<(), LockError> {
         let layer = &contents.layer;
+        let said = contents.annotations.get(VERSION_ANNOTATION);
+        let said = said.and_then(|said| Version::parse(said).ok());
+        if let (Some(locked), Some(found)) = (&self.version, said)
+            && *locked != found
+        {
+            return Err(LockError::OtherVersion {
+                name: self.name.clone(),
+                expected: locked.clone(),
+                found,
+            });
+        }
         if (layer.digest, layer.size) == (self.digest, self.size) {
             return Ok(());
         }

@@ -4,7 +4,9 @@ use std::path::Path;
 use baler_registry::{Digest, SigningKey, Transport, Unsigned};
 use serde_json::{Value, json};
 
-use crate::support::{Project, WASM, artifact, limits, options, place, publish, said, wanted};
+use crate::support::{
+    Project, WASM, artifact, artifact_of, limits, options, place, publish, said, wanted,
+};
 
 fn open(folder: &Path) -> Transport {
     Transport::open(
@@ -35,7 +37,7 @@ async fn a_layout_folder_serves_as_a_registry() {
         .unwrap();
     assert_eq!(pulled.wasm, b"0.1.1");
     // The signature of another version is none of this one.
-    artifact(b"0.1.5")
+    artifact_of(b"0.1.5", "0.1.5")
         .push(&from, "0.1.5", false)
         .await
         .unwrap();
@@ -46,7 +48,7 @@ async fn a_layout_folder_serves_as_a_registry() {
     let index = || fs::read(folder.join("index.json")).unwrap();
     let entries = || serde_json::from_slice::<Value>(&index()).unwrap();
     let before = entries()["manifests"].as_array().unwrap().len();
-    artifact(b"0.1.1")
+    artifact_of(b"0.1.1", "0.1.1")
         .push(&from, "0.1.1", false)
         .await
         .unwrap();

@@ -5,8 +5,10 @@ use baler_registry::{
     SigningKey, Unsigned, VERSION_ANNOTATION, push_signature, resolve, sign,
 };
 
+use crate::server::Server;
 use crate::support::{
-    Project, WASM, artifact, limits, open, place_of, publish, published, publisher, said, wanted,
+    Project, WASM, artifact, artifact_of, limits, open, place_of, publish, published, publisher,
+    said, wanted,
 };
 
 #[tokio::test]
@@ -234,7 +236,7 @@ async fn the_newest_version_that_fits_is_chosen() {
         "{error}"
     );
     // By digest, whatever the tags say.
-    let manifest = artifact(b"0.1.9").manifest().digest();
+    let manifest = artifact_of(b"0.1.9", "0.1.9").manifest().digest();
     wanted.requirement = Requirement::Digest(manifest);
     let pulled = resolve(&from, &wanted, Unsigned::Refuse, Held::ToBeLocked)
         .await
@@ -249,16 +251,17 @@ async fn the_newest_version_that_fits_is_chosen() {
 async fn a_changed_lock_passes_nobody_off_as_another_publisher() {
     let (server, key) = published().await;
     let evil = SigningKey::generate().unwrap();
-    publish(&open(&server), b"evil", "0.2.0", &evil).await;
+    // Of the same version, in another registry: nothing but the signature tells them apart.
+    let elsewhere = Server::start().await;
+    publish(&open(&elsewhere), b"evil", "0.1.0", &evil).await;
     let project = Project::new();
     // The user runs both, each with its publisher.
     let acme = wanted(place_of(&server), &key);
-    let mut other = wanted(place_of(&server), &evil);
+    let mut other = wanted(place_of(&elsewhere), &evil);
     other.name = "other".into();
-    other.requirement = "^0.2".parse().unwrap();
-    for wanted in [&acme, &other] {
+    for (from, wanted) in [(&server, &acme), (&elsewhere, &other)] {
         project
-            .pull(&open(&server), wanted, Unsigned::Refuse)
+            .pull(&open(from), wanted, Unsigned::Refuse)
             .await
             .unwrap();
     }

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{Project, WASM, artifact, options, place, publish, said, wanted};
+use crate::support::{Project, WASM, artifact, artifact_of, options, place, publish, said, wanted};
 
 /// Returns whether a program is here, and says so if it is not.
 fn is_here(program: &str) -> bool {
@@ -286,7 +286,7 @@ async fn the_registry_of_debian_serves_what_is_pushed() {
                 .pull(&from, &unsigned, Unsigned::Allow)
                 .await
                 .unwrap();
-            assert_eq!(&pulled.manifest, artifact(b"0.1.1").manifest());
+            assert_eq!(&pulled.manifest, artifact_of(b"0.1.1", "0.1.1").manifest());
             // skopeo reads a folder that this program wrote.
             let to = registry.folder.path().join("made");
             let to = crate::support::place(&format!("oci-layout:{}", to.display()));
@@ -297,7 +297,7 @@ async fn the_registry_of_debian_serves_what_is_pushed() {
             let at = baler_registry::At::Tag("0.1.2".into());
             assert_eq!(
                 &from.manifest(&at).await.unwrap(),
-                artifact(WASM).manifest()
+                artifact_of(WASM, "0.1.2").manifest()
             );
         }
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use baler_registry::{
     Artifact, Held, Interfaces, LOCK_FILE, Limits, Lock, Options, Place, Publisher, Pulled,
-    Reference, ResolveError, SigningKey, Store, Transport, Unsigned, Wanted, push_signature,
-    resolve, sign,
+    Reference, ResolveError, SigningKey, Store, Transport, Unsigned, VERSION_ANNOTATION, Wanted,
+    push_signature, resolve, sign,
 };
 use tempfile::TempDir;
 
@@ -44,9 +44,15 @@ pub(crate) fn open(server: &Server) -> Transport {
     Transport::open(&place_of(server), options()).expect("opens")
 }
 
+/// An artifact of version 0.1.0.
 pub(crate) fn artifact(wasm: &[u8]) -> Artifact {
+    artifact_of(wasm, "0.1.0")
+}
+
+pub(crate) fn artifact_of(wasm: &[u8], version: &str) -> Artifact {
     let interfaces = Interfaces::default();
-    Artifact::new(wasm.to_owned(), &interfaces, BTreeMap::new(), &limits()).expect("fits")
+    let said = BTreeMap::from([(VERSION_ANNOTATION.to_owned(), version.to_owned())]);
+    Artifact::new(wasm.to_owned(), &interfaces, said, &limits()).expect("fits")
 }
 
 pub(crate) fn publisher(key: &SigningKey) -> Publisher {
@@ -58,7 +64,7 @@ pub(crate) fn publisher(key: &SigningKey) -> Publisher {
 
 /// Pushes a component and signs it.
 pub(crate) async fn publish(to: &Transport, wasm: &[u8], version: &str, key: &SigningKey) {
-    let artifact = artifact(wasm);
+    let artifact = artifact_of(wasm, version);
     artifact.push(to, version, true).await.expect("is pushed");
     let subjects = [artifact.manifest().digest()];
     let bundle = sign(key, &subjects).expect("is signed");
