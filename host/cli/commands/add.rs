@@ -61,8 +61,8 @@ Examples:
 
 A strategy that nobody signed is refused unless the list says `[policy] unsigned = \"locked\"`.
 
-Exit codes: 0 added; 1 baler failed; 2 invalid usage; 5 refused: not signed as wanted, not what was promised, no strategy,
-or it cannot be fetched. If it is not 0, the list was not changed";
+Exit codes: 0 added; 1 baler failed; 2 invalid usage; 5 refused: not signed as wanted, not what
+was promised, no strategy, or it cannot be fetched. If it is not 0, the list was not changed";
 
 impl AddCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {

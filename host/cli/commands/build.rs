@@ -48,14 +48,16 @@ pub(crate) struct BuildCommand {
 }
 
 const AFTER: &str = "\
-The language is that of the first of these files that the folder has: Cargo.toml (Rust), tsconfig.json (TypeScript),
-package.json (JavaScript), strategy.py (Python), strategy.c (C), strategy.go (Go).
+The language is that of the first of these files that the folder has: Cargo.toml (Rust),
+tsconfig.json (TypeScript), package.json (JavaScript), strategy.py (Python), strategy.c (C),
+strategy.go (Go).
 
 Examples:
   baler build
   baler build drop-images -o drop-images.wasm
 
-Exit codes: 0 built, 1 baler failed, 2 invalid usage, or tools are missing or too old, 5 a tool failed, or what it made is not a strategy";
+Exit codes: 0 built, 1 baler failed, 2 invalid usage, or tools are missing or too old, 5 a tool
+failed, or what it made is not a strategy";
 
 impl BuildCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {

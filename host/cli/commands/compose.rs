@@ -48,7 +48,8 @@ Examples:
   baler compose redact strategies/keep-newest.wasm sliding-window -o both.wasm
   baler compact request.json --strategy redacting.wasm
 
-Exit codes: 0 composed, 1 baler failed, 2 invalid usage, or the component cannot be written, 5 the components cannot be composed";
+Exit codes: 0 composed, 1 baler failed, 2 invalid usage, or the component cannot be written, 5
+the components cannot be composed";
 
 impl ComposeCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {

@@ -64,24 +64,25 @@ Examples:
   baler lock
   baler lock --check
 
-Exit codes: 0 locked; 1 baler failed; 2 invalid usage, or with --check the lock does not fit the list; 5 refused: not signed
-as wanted, not what was locked or promised, or it cannot be fetched. If it is not 0, the lock was not changed";
+Exit codes: 0 locked; 1 baler failed; 2 invalid usage, or with --check the lock does not fit the
+list; 5 refused: not signed as wanted, not what was locked or promised, or it cannot be fetched.
+If it is not 0, the lock was not changed";
 
 const AFTER_UPDATE: &str = "\
 Examples:
   baler update
   baler update keep-newest
 
-Exit codes: 0 all are up to date; 1 baler failed; 2 invalid usage; 5 refused: not signed as wanted, not what was promised, or
-it cannot be fetched. If it is not 0, the lock was not changed";
+Exit codes: 0 all are up to date; 1 baler failed; 2 invalid usage; 5 refused: not signed as
+wanted, not what was promised, or it cannot be fetched. If it is not 0, the lock was not changed";
 
 const AFTER_PULL: &str = "\
 Examples:
   baler pull
   baler pull --state /srv/baler/state
 
-Exit codes: 0 all are there; 1 baler failed; 2 invalid usage, or something is not locked; 5 refused: not what is locked, not
-signed as wanted, or it cannot be fetched";
+Exit codes: 0 all are there; 1 baler failed; 2 invalid usage, or something is not locked; 5
+refused: not what is locked, not signed as wanted, or it cannot be fetched";
 
 impl LockCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {

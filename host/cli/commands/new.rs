@@ -37,7 +37,8 @@ Examples:
   baler new drop-images --lang rust --sdk ../baler/guest-strategies/sdk
   cd drop-images && baler build
 
-Exit codes: 0 made, 1 the folder cannot be written, 2 invalid usage, such as a folder that is there already";
+Exit codes: 0 made, 1 the folder cannot be written, 2 invalid usage, such as a folder that is
+there already";
 
 /// Characters of the longest name that marks and receipts have room for.
 const MOST_NAME: usize = 48;

@@ -56,7 +56,8 @@ Examples:
   baler push keep-newest.wasm oci://registry.example/acme/keep-newest --key acme.key
   baler push keep-newest.wasm oci-layout:shelf
 
-Exit codes: 0 pushed; 1 baler failed; 2 invalid usage; 5 refused: no strategy, the tag is taken, or the registry refused it";
+Exit codes: 0 pushed; 1 baler failed; 2 invalid usage; 5 refused: no strategy, the tag is taken,
+or the registry refused it";
 
 impl PushCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {

@@ -57,8 +57,8 @@ Examples:
   baler test keep-newest.wasm
   baler test keep-newest.wasm --examples failing/
 
-Exit codes: 0 passed, perhaps with warnings; 1 baler failed; 2 invalid usage, or the strategy cannot be
-loaded; 3 a host would refuse something";
+Exit codes: 0 passed, perhaps with warnings; 1 baler failed; 2 invalid usage, or the strategy
+cannot be loaded; 3 a host would refuse something";
 
 impl TestCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {

@@ -41,7 +41,8 @@ Examples:
   baler verify oci://registry.example/acme/keep-newest:0.1.0 --key acme.key.pub
   baler verify keep-newest.wasm --key acme.key.pub
 
-Exit codes: 0 signed by the key; 1 baler failed; 2 invalid usage; 5 not signed by it, or it cannot be fetched";
+Exit codes: 0 signed by the key; 1 baler failed; 2 invalid usage; 5 not signed by it, or it
+cannot be fetched";
 
 impl VerifyCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {

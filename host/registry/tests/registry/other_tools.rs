@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{Project, WASM, artifact, artifact_of, options, place, publish, said, wanted};
+use crate::support::{Project, WASM, artifact_of, options, place, publish, said, wanted};
 
 /// Returns whether a program is here, and says so if it is not.
 fn is_here(program: &str) -> bool {
