@@ -93,6 +93,7 @@ impl AddCommand {
             )));
         }
         let component = Component::read(file, &self.sandbox).await?;
+        let _only_one = registry::hold(&self.sandbox)?;
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
         let name = self.name_or(&stem);
         let digest = Digest::of(&component.wasm);

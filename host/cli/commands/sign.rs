@@ -1,13 +1,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use baler_registry::{Contents, Digest, SigningKey, push_signature, sign};
+use baler_registry::{Digest, SigningKey, push_signature, sign};
 use clap::Args;
 
 use crate::exit::{Exit, Failure};
 use crate::figures::cleaned;
 use crate::output;
-use crate::registry::{self, RegistryArguments, refused, working_folder};
+use crate::registry::{self, RegistryArguments, refused};
 use crate::sources;
 use crate::whole_file::{WholeFile, commit_all};
 
@@ -73,16 +73,7 @@ impl SignCommand {
             ))?;
             return Ok(Exit::Done);
         }
-        let reference = registry::reference(strategy)?;
-        let at = reference.at().ok_or_else(|| {
-            Failure::wrong_use(anyhow!(
-                "`{}` says neither which tag nor which digest; add one, such as `:0.1.0`",
-                cleaned(strategy)
-            ))
-        })?;
-        let place = self.registry.open(&reference.place, &working_folder()?)?;
-        let manifest = place.manifest(&at).await.map_err(refused)?;
-        let contents = Contents::read(&manifest, place.limits()).map_err(refused)?;
+        let (place, manifest, contents) = registry::found(strategy, &self.registry).await?;
         let subjects = [manifest.digest(), contents.digest()];
         let bundle = sign(&key, &subjects).map_err(anyhow::Error::from)?;
         push_signature(&place, &manifest, &bundle)

@@ -1,14 +1,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use baler_registry::{Contents, Digest, Publisher, check_signature, project, verify};
+use baler_registry::{Digest, Publisher, check_signature, project, verify};
 use clap::Args;
 
 use super::sign::bundle_of;
 use crate::exit::{Exit, Failure};
 use crate::figures::cleaned;
 use crate::output;
-use crate::registry::{self, RegistryArguments, refused, working_folder};
+use crate::registry::{self, RegistryArguments, refused};
 use crate::sources;
 use crate::whole_file::WholeFile;
 
@@ -64,16 +64,7 @@ impl VerifyCommand {
             )));
         }
         let output = self.output.as_deref().map(WholeFile::create).transpose()?;
-        let reference = registry::reference(&self.strategy)?;
-        let at = reference.at().ok_or_else(|| {
-            Failure::wrong_use(anyhow!(
-                "`{}` says neither which tag nor which digest; add one, such as `:0.1.0`",
-                cleaned(&self.strategy)
-            ))
-        })?;
-        let place = self.registry.open(&reference.place, &working_folder()?)?;
-        let manifest = place.manifest(&at).await.map_err(refused)?;
-        let contents = Contents::read(&manifest, place.limits()).map_err(refused)?;
+        let (place, manifest, contents) = registry::found(&self.strategy, &self.registry).await?;
         let signed = check_signature(&place, &manifest, &publisher).await;
         let signed = signed.map_err(refused)?;
         let wasm = contents.pull(&place).await.map_err(refused)?;

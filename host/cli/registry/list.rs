@@ -1,16 +1,17 @@
 //! The list of strategies, what is locked of it, and where it is stored.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
 use baler_host::project::{FILE_NAME, ListedSource, Project, Trust, TrustedLists};
-use baler_registry::{Entry, Held, Lock, Store, Transport, Unsigned, Wanted, project, resolve};
+use baler_registry::{Entry, Held, Lock, Store, Unsigned, Wanted, project, resolve};
 
 use super::component::Component;
 use super::{RegistryArguments, refused, state, working_folder};
 use crate::arguments::SandboxArguments;
 use crate::exit::Failure;
+use crate::files::folder_of;
 use crate::output::Messages;
 use crate::whole_file::{WholeFile, commit_all};
 
@@ -37,9 +38,7 @@ impl List {
 
     /// Opens the lock and the store of a list.
     pub(crate) fn of(project: Project, sandbox: &SandboxArguments) -> Result<Self, Failure> {
-        let state = state(sandbox.state.as_deref())?;
-        let store = project::store(&state).map_err(anyhow::Error::from)?;
-        let only_one = only_one(&state)?;
+        let (store, only_one) = hold(sandbox)?;
         let lock = Lock::read(&project::lock_file(&project)).map_err(Failure::wrong_use)?;
         Ok(Self {
             project,
@@ -69,7 +68,7 @@ impl List {
         registry: &RegistryArguments,
         sandbox: &SandboxArguments,
     ) -> Result<(Entry, Component), Failure> {
-        let from = self.transport(wanted, registry)?;
+        let from = registry.open(&wanted.source, folder_of(self.project.file()))?;
         let pulled = resolve(&from, wanted, self.unsigned(), held).await;
         let pulled = pulled.map_err(refused)?;
         let component = Component::of(pulled.wasm.clone(), &wanted.name, sandbox).await?;
@@ -95,23 +94,12 @@ impl List {
     pub(crate) fn unsigned(&self) -> Unsigned {
         project::unsigned(&self.project)
     }
-
-    /// The folder of the list, from which paths start.
-    pub(crate) fn folder(&self) -> &Path {
-        self.project.file().parent().unwrap_or(Path::new("."))
-    }
-
-    fn transport(
-        &self,
-        wanted: &Wanted,
-        registry: &RegistryArguments,
-    ) -> Result<Transport, Failure> {
-        registry.open(&wanted.source, self.folder())
-    }
 }
 
-/// Waits until no other command changes lists.
-fn only_one(state: &Path) -> Result<File, Failure> {
+/// Opens the store, and waits until no other command changes lists, for as long as the file is kept.
+pub(crate) fn hold(sandbox: &SandboxArguments) -> Result<(Store, File), Failure> {
+    let state = state(sandbox.state.as_deref())?;
+    let store = project::store(&state).map_err(anyhow::Error::from)?;
     let path = state.join("strategies/lists.lock");
     let opened = File::options()
         .create(true)
@@ -119,9 +107,8 @@ fn only_one(state: &Path) -> Result<File, Failure> {
         .write(true)
         .open(&path);
     let locked = opened.and_then(|file| file.lock().map(|()| file));
-    locked
-        .with_context(|| format!("cannot lock `{}`", path.display()))
-        .map_err(Failure::from)
+    let locked = locked.with_context(|| format!("cannot lock `{}`", path.display()))?;
+    Ok((store, locked))
 }
 
 /// A list that is to be changed, and the text that it will have.

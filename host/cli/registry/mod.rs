@@ -8,14 +8,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use baler_registry::{
-    Options, Place, PublicKey, Reference, RegistryError, SigningKey, Transport, project,
+    Contents, Manifest, Options, Place, PublicKey, Reference, RegistryError, SigningKey, Transport,
+    project,
 };
 use clap::Args;
 
 pub(crate) use component::Component;
-pub(crate) use list::{List, change};
+pub(crate) use list::{List, change, hold};
 
 use crate::exit::Failure;
+use crate::figures::cleaned;
 
 /// Options for registries.
 #[derive(Debug, Clone, Default, Args)]
@@ -67,6 +69,24 @@ pub(crate) fn refused(error: impl Into<anyhow::Error>) -> Failure {
         true => Failure::from(error),
         false => Failure::wrong_input(error),
     }
+}
+
+/// Finds the manifest of a strategy that was typed, at the place that has it.
+pub(crate) async fn found(
+    typed: &str,
+    registry: &RegistryArguments,
+) -> Result<(Transport, Manifest, Contents), Failure> {
+    let reference = reference(typed)?;
+    let at = reference.at().ok_or_else(|| {
+        Failure::wrong_use(anyhow!(
+            "`{}` says neither which tag nor which digest; add one, such as `:0.1.0`",
+            cleaned(typed)
+        ))
+    })?;
+    let place = registry.open(&reference.place, &working_folder()?)?;
+    let manifest = place.manifest(&at).await.map_err(refused)?;
+    let contents = Contents::read(&manifest, place.limits()).map_err(refused)?;
+    Ok((place, manifest, contents))
 }
 
 /// Reads the public key that was typed: as base64, or as the name of a file.

@@ -100,14 +100,11 @@ pub enum ResolveError {
     },
     /// Nobody has to have signed it, and the policy refuses that.
     #[error(
-        "expected a `publisher` of `{name}`, found none, and the policy `unsigned = \"{policy}\"` refuses it{}",
-        if *policy == "locked" { " unless it is locked: run `baler lock`" } else { ": name its publisher and their key" }
+        "expected a `publisher` of `{name}`, found none, and the policy `unsigned = \"refuse\"` refuses it: name its publisher and their key"
     )]
     Unsigned {
         /// The strategy.
         name: String,
-        /// The policy.
-        policy: &'static str,
     },
 }
 
@@ -118,8 +115,6 @@ pub enum Held<'a> {
     Locked(&'a Entry),
     /// What is found becomes the new lock: it is added, locked for the first time or upgraded.
     ToBeLocked,
-    /// It is used without a lock.
-    Unlocked,
 }
 
 /// A signature that was verified.
@@ -185,7 +180,7 @@ pub async fn resolve(
             entry.check(wanted, unsigned)?;
             (entry.version.clone(), locked(from, entry).await?)
         }
-        Held::ToBeLocked | Held::Unlocked => find(from, &wanted.requirement).await?,
+        Held::ToBeLocked => find(from, &wanted.requirement).await?,
     };
     let contents = Contents::read(&manifest, from.limits())?;
     check_version(
@@ -197,15 +192,14 @@ pub async fn resolve(
     if let Held::Locked(entry) = held {
         entry.check_contents(&contents)?;
     }
-    let refused = |policy| ResolveError::Unsigned {
-        name: wanted.name.clone(),
-        policy,
-    };
-    let signed = match (&wanted.publisher, unsigned, held) {
-        (Some(publisher), ..) => Some(check_signature(from, &manifest, publisher).await?),
-        (None, Unsigned::Refuse, _) => return Err(refused("refuse")),
-        (None, Unsigned::Locked, Held::Unlocked) => return Err(refused("locked")),
-        (None, Unsigned::Locked | Unsigned::Allow, _) => None,
+    let signed = match (&wanted.publisher, unsigned) {
+        (Some(publisher), _) => Some(check_signature(from, &manifest, publisher).await?),
+        (None, Unsigned::Refuse) => {
+            return Err(ResolveError::Unsigned {
+                name: wanted.name.clone(),
+            });
+        }
+        (None, Unsigned::Locked) => None,
     };
     Ok(Pulled {
         wasm: contents.pull(from).await?,

@@ -40,8 +40,6 @@ pub enum Unsigned {
     Refuse,
     /// Those whose digest is in the lock file are used.
     Locked,
-    /// They are used.
-    Allow,
 }
 
 /// Which versions will do.

@@ -96,7 +96,9 @@ async fn a_registry_that_lies_about_sizes_is_refused() {
                 true => Fault::ChunkedLayer(other.to_owned()),
                 false => Fault::Layer(other.to_owned()),
             });
-            let pulled = project.pull(&open(&server), &wanted, Unsigned::Allow).await;
+            let pulled = project
+                .pull(&open(&server), &wanted, Unsigned::Locked)
+                .await;
             let error = said(&pulled.unwrap_err());
             let found = match other.len() {
                 longer if longer > size && is_chunked => format!("found more than {size}"),
@@ -119,7 +121,9 @@ async fn a_component_that_says_it_is_too_large_is_not_asked_for() {
     let mut wanted = wanted(place_of(&server), &key);
     wanted.publisher = None;
     let project = Project::new();
-    let pulled = project.pull(&open(&server), &wanted, Unsigned::Allow).await;
+    let pulled = project
+        .pull(&open(&server), &wanted, Unsigned::Locked)
+        .await;
     let error = said(&pulled.unwrap_err());
     for part in ["at most 1048576 bytes", "found 1048577"] {
         assert!(error.contains(part), "{error}");

@@ -96,7 +96,7 @@ async fn a_lock_that_names_another_component_contradicts_itself() {
 async fn a_wrong_key_is_refused_with_both_keys() {
     let (server, key) = published().await;
     let other = SigningKey::generate().unwrap();
-    for unsigned in [Unsigned::Refuse, Unsigned::Locked, Unsigned::Allow] {
+    for unsigned in [Unsigned::Refuse, Unsigned::Locked] {
         let project = Project::new();
         let wanted = wanted(place_of(&server), &other);
         let error = project
@@ -141,39 +141,16 @@ async fn what_nobody_signed_is_used_as_the_policy_says() {
     let mut unsigned = signed.clone();
     unsigned.publisher = None;
     let from = open(&server);
-    for (wanted, policy, held, refusal) in [
-        (
-            &signed,
-            Unsigned::Allow,
-            Held::ToBeLocked,
-            Some("found none at"),
-        ),
-        (
-            &unsigned,
-            Unsigned::Refuse,
-            Held::ToBeLocked,
-            Some("`unsigned = \"refuse\"`"),
-        ),
-        (
-            &unsigned,
-            Unsigned::Refuse,
-            Held::Unlocked,
-            Some("`unsigned = \"refuse\"`"),
-        ),
-        (
-            &unsigned,
-            Unsigned::Locked,
-            Held::Unlocked,
-            Some("run `baler lock`"),
-        ),
-        (&unsigned, Unsigned::Locked, Held::ToBeLocked, None),
-        (&unsigned, Unsigned::Allow, Held::Unlocked, None),
+    for (wanted, policy, refusal) in [
+        (&signed, Unsigned::Locked, Some("found none at")),
+        (&unsigned, Unsigned::Refuse, Some("`unsigned = \"refuse\"`")),
+        (&unsigned, Unsigned::Locked, None),
     ] {
-        let resolved = resolve(&from, wanted, policy, held).await;
+        let resolved = resolve(&from, wanted, policy, Held::ToBeLocked).await;
         match (resolved, refusal) {
             (Ok(pulled), None) => assert_eq!((pulled.wasm.as_slice(), pulled.signed), (WASM, None)),
             (Err(error), Some(part)) => assert!(said(&error).contains(part), "{error}"),
-            (resolved, _) => panic!("{policy:?} {held:?}: {resolved:?}"),
+            (resolved, _) => panic!("{policy:?}: {resolved:?}"),
         }
     }
     let project = Project::new();

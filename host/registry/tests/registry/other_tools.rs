@@ -283,7 +283,7 @@ async fn the_registry_of_debian_serves_what_is_pushed() {
             let mut unsigned = wanted.clone();
             unsigned.publisher = None;
             let pulled = Project::new()
-                .pull(&from, &unsigned, Unsigned::Allow)
+                .pull(&from, &unsigned, Unsigned::Locked)
                 .await
                 .unwrap();
             assert_eq!(&pulled.manifest, artifact_of(b"0.1.1", "0.1.1").manifest());
