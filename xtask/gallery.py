@@ -164,7 +164,7 @@ def all_strategies(program, documented, components, machine):
             ]
         )
         for finding in (finding for check in result["checks"] for finding in check["findings"]):
-            warnings.setdefault(finding["problem"], []).append(own.name)
+            warnings.setdefault(finding["problem"], {})[own.name] = None
     for one in program.json("bench")["strategies"]:
         name, kilobytes = one["strategy"], f"{one['bytes'] // 1000}"
         does = fidelity.cell(program.json("introspect", name)["claims"]["description"])
