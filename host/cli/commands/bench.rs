@@ -6,6 +6,7 @@ use baler_host::Strategy;
 use clap::Args;
 use serde::Serialize;
 
+use super::test::kept_figures;
 use crate::arguments::SandboxArguments;
 use crate::exit::{Exit, Failure};
 use crate::figures::{self, cleaned, number};
@@ -207,17 +208,13 @@ fn as_text(measured: &Measured, own: &[String]) -> String {
             .cmp(&other.budget_percent)
             .then(best_first)
     });
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
     for row in kept {
         let _ = writeln!(
             text,
-            "  {} {:>4} % {:>6} {:>6}  {} of {}",
+            "  {} {:>4} % {}",
             own(&row.name, format!("{:<20}", cleaned(&row.name))),
             row.budget_percent,
-            percent(row.facts),
-            percent(row.size),
-            row.gave_up,
-            row.results
+            kept_figures(row)
         );
     }
     text

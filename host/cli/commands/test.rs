@@ -297,15 +297,23 @@ fn push_kept(text: &mut String, kept: &[Kept], own: &str) {
             true => styled(BOLD, &format!("{:<16}", cleaned(&row.name))),
             false => format!("{:<16}", cleaned(&row.name)),
         };
-        let percent = |share: f64| format!("{:.0} %", share * 100.0);
         let _ = writeln!(
             text,
-            "  {:>4} %  {name} {:>6} {:>6}  {} of {}",
+            "  {:>4} %  {name} {}",
             row.budget_percent,
-            percent(row.facts),
-            percent(row.size),
-            row.gave_up,
-            row.results
+            kept_figures(row)
         );
     }
+}
+
+/// The figures of a row, in columns: facts, size, and how often it gave up.
+pub(super) fn kept_figures(row: &Kept) -> String {
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    format!(
+        "{:>6} {:>6}  {} of {}",
+        percent(row.facts),
+        percent(row.size),
+        row.gave_up,
+        row.results
+    )
 }

@@ -1,14 +1,14 @@
 //! An OCI image layout: a folder that holds artifacts without a network.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use baler_files::{FileError, Links, open_regular, read_within, staged};
+use baler_files::Links;
 use serde_json::{Value, json};
 
 use crate::content::{check, check_digest, check_limit, described};
 use crate::error::RegistryError;
+use crate::file::{self, Readers};
 use crate::oci::{Index, read_json, write_json};
 use crate::signature::BUNDLE;
 use crate::{At, Descriptor, Digest, Limits, Manifest, Place};
@@ -100,7 +100,7 @@ impl Layout {
     pub(crate) fn push_blob(&self, content: &[u8]) -> Result<(), RegistryError> {
         let path = self.blob_path(Digest::of(content));
         if let Some(blobs) = path.parent() {
-            std::fs::create_dir_all(blobs).map_err(failed("make the folder", blobs))?;
+            std::fs::create_dir_all(blobs).map_err(file::failed("make the folder", blobs))?;
         }
         write(&path, content)
     }
@@ -168,35 +168,14 @@ fn digest_of(entry: &Value) -> Result<Digest, RegistryError> {
     })
 }
 
-fn failed(action: &'static str, path: &Path) -> impl Fn(std::io::Error) -> FileError {
-    move |source| FileError::Io {
-        action,
-        path: path.to_owned(),
-        source,
-    }
-}
-
 fn read(path: &Path, limit: usize) -> Result<Option<Vec<u8>>, RegistryError> {
-    let failed = failed("read", path);
-    let shown = path.display().to_string();
-    let Some(file) = open_regular(path, Links::Followed, &shown).map_err(&failed)? else {
-        return Ok(None);
-    };
-    let content = read_within(file, limit).map_err(&failed)?;
-    let content = content.ok_or_else(|| RegistryError::TooLarge {
-        what: format!("`{shown}`"),
+    file::read(path, limit, Links::Followed, || RegistryError::TooLarge {
+        what: format!("`{}`", path.display()),
         limit: limit as u64,
         found: "more".to_owned(),
-    })?;
-    Ok(Some(content))
+    })
 }
 
-/// Writes a file, whole or not at all.
 fn write(path: &Path, content: &[u8]) -> Result<(), RegistryError> {
-    let failed = failed("write", path);
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = staged::begin_public(folder).map_err(&failed)?;
-    file.write_all(content).map_err(&failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    Ok(file::write(path, content, Readers::Everybody)?)
 }

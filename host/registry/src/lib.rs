@@ -56,6 +56,7 @@
 mod reference;
 mod digest;
 mod limits;
+mod file;
 mod oci;
 mod content;
 mod transport;

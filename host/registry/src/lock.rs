@@ -1,13 +1,14 @@
 //! `baler.lock`: which artifacts the strategies of `baler.toml` are, to be checked in beside it.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use baler_files::{FileError, Links, open_regular, read_within, staged};
+use baler_files::{FileError, Links};
+
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
+use crate::file::{self, Readers};
 use crate::shown::shown;
 use crate::wanted::{Requirement, Unsigned, Wanted};
 use crate::{Contents, Digest, Place, Publisher, VERSION_ANNOTATION};
@@ -218,20 +219,15 @@ impl Lock {
     /// # Errors
     /// It cannot be read, is of another version, or has unknown keys.
     pub fn read(path: &Path) -> Result<Option<Self>, LockError> {
-        let failed = |source| FileError::Io {
-            action: "read",
-            path: path.to_owned(),
-            source,
-        };
         let invalid = |found: &str| LockError::Invalid {
             path: path.to_owned(),
             found: shown(found),
         };
-        let shown = path.display().to_string();
-        let file = open_regular(path, Links::Followed, &shown).map_err(failed)?;
-        let Some(file) = file else { return Ok(None) };
-        let content = read_within(file, MAX_BYTES).map_err(failed)?;
-        let content = content.ok_or_else(|| invalid(&format!("more than {MAX_BYTES} bytes")))?;
+        let too_large = || invalid(&format!("more than {MAX_BYTES} bytes"));
+        let content = file::read(path, MAX_BYTES, Links::Followed, too_large)?;
+        let Some(content) = content else {
+            return Ok(None);
+        };
         let text = String::from_utf8(content).map_err(|error| invalid(&error.to_string()))?;
         // Another version may have other keys.
         let bad = |error: toml::de::Error| {
@@ -289,36 +285,19 @@ impl Lock {
         self.entries.retain(|_, entry| is_wanted(entry));
     }
 
-    /// Returns the text of the file.
-    ///
-    /// # Errors
-    /// The machine failed.
-    fn text(&self) -> std::io::Result<String> {
-        let document = Document {
-            version: VERSION,
-            strategy: self.entries.values().cloned().collect(),
-        };
-        let text = toml::to_string(&document).map_err(std::io::Error::other)?;
-        Ok(format!("{HEADER}{text}"))
-    }
-
     /// Writes the file, whole or not at all.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), LockError> {
-        let failed = |source| FileError::Io {
-            action: "write",
-            path: path.to_owned(),
-            source,
+        let document = Document {
+            version: VERSION,
+            strategy: self.entries.values().cloned().collect(),
         };
-        let text = self.text().map_err(failed)?;
-        let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        let mut file = staged::begin_public(folder.unwrap_or(Path::new("."))).map_err(failed)?;
-        file.write_all(text.as_bytes()).map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
-        file.persist(path).map_err(|error| failed(error.error))?;
-        Ok(())
+        let text = toml::to_string(&document).map_err(std::io::Error::other);
+        let text = text.map_err(file::failed("write", path))?;
+        let content = format!("{HEADER}{text}");
+        Ok(file::write(path, content.as_bytes(), Readers::Everybody)?)
     }
 }
 

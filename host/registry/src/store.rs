@@ -1,12 +1,10 @@
 //! What was pulled, on this machine: content by its hash, so that it runs without a network.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use baler_files::{
-    FileError, Links, open_regular, private_folder, read_within, staged, sync_folder,
-};
+use baler_files::{FileError, Links, private_folder, staged};
 
+use crate::file::{self, Readers};
 use crate::lock::Entry;
 use crate::resolve::{Pulled, ResolveError, check_bundles};
 use crate::wanted::{Unsigned, Wanted};
@@ -149,36 +147,14 @@ impl Store {
 }
 
 fn write(path: &Path, content: &[u8]) -> Result<(), StoreError> {
-    let failed = |source| FileError::Io {
-        action: "write",
-        path: path.to_owned(),
-        source,
-    };
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = staged::begin(folder).map_err(failed)?;
-    file.write_all(content).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    // Not every file system can sync a folder. The content of the file is synced in any case.
-    let _ = sync_folder(folder);
-    Ok(())
+    Ok(file::write(path, content, Readers::Owner)?)
 }
 
 fn read(path: &Path, limit: usize) -> Result<Option<Vec<u8>>, StoreError> {
-    let failed = |source| FileError::Io {
-        action: "read",
-        path: path.to_owned(),
-        source,
-    };
-    let shown = path.display().to_string();
-    let file = open_regular(path, Links::Refused, &shown).map_err(failed)?;
-    let Some(file) = file else { return Ok(None) };
-    let content = read_within(file, limit).map_err(failed)?;
-    let content = content.ok_or_else(|| StoreError::TooLarge {
+    file::read(path, limit, Links::Refused, || StoreError::TooLarge {
         path: path.to_owned(),
         limit,
-    })?;
-    Ok(Some(content))
+    })
 }
 
 #[cfg(test)]
