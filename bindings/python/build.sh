@@ -24,4 +24,6 @@ fi
 mkdir -p data/scripts
 cp "$program" data/scripts/baler
 strip data/scripts/baler 2> /dev/null || true
-maturin build --locked --profile "$profile" --out "$folder"
+# Beside the tests with their features, so that nothing is built twice.
+case "$profile" in dev) features=(--features unified) ;; *) features=() ;; esac
+maturin build --locked --profile "$profile" "${features[@]}" --out "$folder"

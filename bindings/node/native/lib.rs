@@ -11,6 +11,7 @@ mod functions;
 mod host;
 mod result;
 mod strategy;
+mod usage;
 mod window;
 
 use napi::bindgen_prelude::Buffer;
@@ -26,6 +27,13 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[must_use]
 pub fn compile_component(arguments: Vec<String>) -> Option<u8> {
     baler_embedding::serve_as_compiler(arguments)
+}
+
+/// Returns the wire format of conversations that are posted to a path; nothing if none are.
+#[napi(catch_unwind)]
+#[must_use]
+pub fn format_of_path(path: String) -> Option<&'static str> {
+    baler_embedding::format_of_path(&path)
 }
 
 /// Decides whether a provider refused a request as too long for its model, by the status and the body of its answer.

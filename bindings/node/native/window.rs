@@ -81,12 +81,26 @@ impl NativeShown {
         }
     }
 
+    /// Notes the size of the request as its provider counted it: all tokens of the prompt. What cannot be is ignored.
+    #[napi(catch_unwind)]
+    pub fn note_count(&self, tokens: i64) {
+        self.inner
+            .note_count(u64::try_from(tokens).unwrap_or_default());
+    }
+
     /// The compaction that was made now; none if none was due.
     #[napi(getter, catch_unwind)]
     #[must_use]
     pub fn compaction(&self) -> Option<NativeResult> {
         let inner = Arc::clone(self.inner.compaction()?);
         Some(NativeResult { inner })
+    }
+
+    /// Whether less than the whole history is shown.
+    #[napi(getter, catch_unwind)]
+    #[must_use]
+    pub fn has_view(&self) -> bool {
+        self.inner.has_view()
     }
 
     /// The view by which the history is shown, as JSON; none if all of it is shown.

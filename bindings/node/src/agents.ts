@@ -16,7 +16,7 @@ import { described, inserted, rewritten, type Members } from './items.js'
 import { warn } from './log.js'
 import { saysTooLong } from './native.js'
 import type { WindowOptions } from './options.js'
-import { Window, type ShowOptions } from './window.js'
+import { Window, type Shown, type ShowOptions } from './window.js'
 
 /** What the SDK calls a filter with. */
 export interface FilterCall<I extends object> {
@@ -51,8 +51,8 @@ export interface BalerFilter {
   /** Runs before each call of a model. */
   <I extends object>(call: FilterCall<I>): Promise<FilteredInput<I>>
   /**
-   * Wraps a model: a request that it refuses as too long is sent once more, smaller. An answer that began to stream is not
-   * asked for again.
+   * Wraps a model: a request that it refuses as too long is sent once more, smaller, and what it says of the size of its requests
+   * takes the place of baler's estimate. An answer that began to stream is not asked for again.
    */
   withRetry<M extends FilteredModel>(model: M): M
 }
@@ -68,37 +68,54 @@ export function balerFilter(options: WindowOptions): BalerFilter {
     const model = typeof agent.model === 'string' ? agent.model : ''
     const frame = { model, instructions: modelData.instructions, tools: describedTools(agent.tools) }
     const input = await views.show(frame, modelData.input)
-    return input === undefined ? modelData : { ...modelData, input }
+    return input === modelData.input ? modelData : { ...modelData, input }
   }
   return Object.assign(filter, { withRetry: <M extends FilteredModel>(model: M) => retrying(model, views) })
 }
 
-/** Histories of which views were shown that are remembered, for retries. */
+/** Histories that are remembered, for retries and for what models say of their sizes. */
 const HISTORIES = 16
 
+/** A history, and what was shown of it. */
+interface Sent {
+  readonly items: object[]
+  readonly shown: Shown
+}
+
 class Views {
+  /** Whether answers pass here, too. */
+  seesAnswers = false
   readonly #window: Window
-  /** The histories of which views were shown last, by what was shown. */
-  readonly #histories = new Map<string, object[]>()
+  /** What was sent last, by its hash. */
+  readonly #sent = new Map<string, Sent>()
 
   constructor(window: Window) {
     this.#window = window
   }
 
-  /** Returns the items to show, as `Window.show`. Those that are shown as they are stay the same objects. */
-  async show<I extends object>(frame: Members, items: I[], options: ShowOptions = {}): Promise<I[] | undefined> {
+  /** Returns the items to send: the same list if all are. Those that are shown as they are stay the same objects. */
+  async show<I extends object>(frame: Members, items: I[], options: ShowOptions = {}): Promise<I[]> {
     const body = { ...frame, input: items.map(described) }
     const shown = await this.#window.show('openai-responses', body, options)
     // What is sent in a second request is not stored.
-    const placed = shown !== undefined && !options.less ? storable(shown.placed, items) : shown?.placed
-    if (placed === undefined) return undefined
-    const sent = applied<I, Members>(placed, items, (written) => inserted(written) as I, rewritten)
-    this.#histories.set(hashOf(sent), items)
-    for (const oldest of this.#histories.keys()) {
-      if (this.#histories.size <= HISTORIES) break
-      this.#histories.delete(oldest)
-    }
+    const placed = shown.isWhole ? undefined : options.less ? shown.placed : storable(shown.placed, items)
+    const sent = placed ? applied<I, Members>(placed, items, (written) => inserted(written) as I, rewritten) : items
+    if (placed || (this.seesAnswers && shown.isWhole)) this.#remember(sent, { items, shown })
     return sent
+  }
+
+  #remember(sent: readonly object[], of: Sent): void {
+    this.#sent.set(hashOf(sent), of)
+    for (const oldest of this.#sent.keys()) {
+      if (this.#sent.size <= HISTORIES) break
+      this.#sent.delete(oldest)
+    }
+  }
+
+  /** Notes what a model says of the size of a request. */
+  counted({ input }: ModelCall, answer: unknown): void {
+    const { usage } = (answer ?? {}) as { usage?: { inputTokens?: unknown } }
+    if (Array.isArray(input) && usage?.inputTokens) this.#sent.get(hashOf(input))?.shown.noteCount(usage.inputTokens)
   }
 
   /** Returns a request with less than was sent, for this and later ones; `undefined` if nothing helps. */
@@ -112,9 +129,9 @@ class Views {
       previous_response_id: request.previousResponseId,
       conversation: request.conversationId,
     }
-    const items = this.#histories.get(hashOf(sent)) ?? sent
+    const items = this.#sent.get(hashOf(sent))?.items ?? sent
     const input = await this.show(frame, items, { less: true, ...(signal && { signal }) })
-    return input && { ...request, input }
+    return input === items ? undefined : { ...request, input }
   }
 }
 
@@ -146,20 +163,33 @@ function retrying<M extends FilteredModel>(model: M, views: Views): M {
     getResponse(request: ModelCall): Promise<unknown>
     getStreamedResponse(request: ModelCall): AsyncIterable<unknown>
   }
+  views.seesAnswers = true
+  const answered = async (request: ModelCall): Promise<unknown> => {
+    const answer = await inner.getResponse(request)
+    views.counted(request, answer)
+    return answer
+  }
+  const streamed = async function* (request: ModelCall): AsyncIterable<unknown> {
+    for await (const event of inner.getStreamedResponse(request)) {
+      const { type, response } = event as { type?: unknown; response?: unknown }
+      if (type === 'response_done') views.counted(request, response)
+      yield event
+    }
+  }
   const own: Members = {
     async getResponse(request: ModelCall) {
       try {
-        return await inner.getResponse(request)
+        return await answered(request)
       } catch (error) {
         const smaller = await views.smaller(request, error)
         if (smaller === undefined) throw error
-        return inner.getResponse(smaller)
+        return answered(smaller)
       }
     },
     async *getStreamedResponse(request: ModelCall) {
       let [hasBegun, smaller]: [boolean, ModelCall?] = [false]
       try {
-        for await (const event of inner.getStreamedResponse(request)) {
+        for await (const event of streamed(request)) {
           hasBegun = true
           yield event
         }
@@ -169,7 +199,7 @@ function retrying<M extends FilteredModel>(model: M, views: Views): M {
         if (!hasBegun) smaller = await views.smaller(request, error)
         if (smaller === undefined) throw error
       }
-      yield* inner.getStreamedResponse(smaller)
+      yield* streamed(smaller)
     },
   }
   return new Proxy(model, {

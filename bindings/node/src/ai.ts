@@ -13,7 +13,7 @@ import type { WindowOptions } from './options.js'
 import { isOverflow } from './overflow.js'
 import type { Message, ProviderOptions } from './parts.js'
 import { isContinued, view, type Tool } from './prompt.js'
-import { Window } from './window.js'
+import { Window, type Shown } from './window.js'
 
 /** What a model of the AI SDK is asked. */
 export interface ModelCall {
@@ -50,46 +50,78 @@ export interface BalerMiddleware {
  */
 export function balerMiddleware(options: WindowOptions): BalerMiddleware {
   const window = new Window(options)
-  /** The calls that were asked for, by those that are made for them. */
-  const asked = new WeakMap<object, ModelCall>()
+  /** By the calls that are made: what was asked for, and what is shown of it. */
+  const asked = new WeakMap<object, { whole: ModelCall; shown: Shown | undefined }>()
 
-  /** Returns a call with a view of its prompt. */
-  async function viewed<P extends ModelCall>(call: P, modelId: string, less = false): Promise<P | undefined> {
-    const { prompt: messages, tools, providerOptions, abortSignal } = call
-    if (isContinued(providerOptions)) return undefined
-    const prompt = await view(window, { model: modelId, messages, tools }, { less, signal: abortSignal ?? null })
-    return prompt && { ...call, prompt }
+  /** Returns a call with a view of its prompt; the same call if all of it is shown. */
+  async function viewed<P extends ModelCall>(whole: P, modelId: string, less = false): Promise<P> {
+    const { prompt: messages, tools, providerOptions, abortSignal } = whole
+    if (isContinued(providerOptions)) return whole
+    const made = await view(window, { model: modelId, messages, tools }, { less, signal: abortSignal ?? null })
+    const call = made.messages === undefined ? whole : { ...whole, prompt: made.messages }
+    asked.set(call, { whole, shown: made.shown })
+    return call
   }
 
+  /** Makes a call, and once more for less. `seen` gets the answer, and what was shown. */
   async function withRetry<P extends ModelCall, R>(
     first: () => PromiseLike<R>,
     again: (params: P) => PromiseLike<R>,
+    seen: (answer: R, shown: Shown) => R,
     params: P,
     modelId: string,
   ): Promise<R> {
+    const answered = (answer: R, call: object = params) => {
+      const shown = asked.get(call)?.shown
+      return shown === undefined ? answer : seen(answer, shown)
+    }
     try {
-      return await first()
+      return answered(await first())
     } catch (error) {
-      const whole = (asked.get(params) ?? params) as P
-      const smaller = isOverflow(error) ? await viewed(whole, modelId, true) : undefined
-      if (smaller === undefined) throw error
-      return await again(smaller)
+      const whole = (asked.get(params)?.whole ?? params) as P
+      const smaller = isOverflow(error) ? await viewed(whole, modelId, true) : whole
+      if (smaller === whole) throw error
+      return answered(await again(smaller), smaller)
     }
   }
 
   return {
     specificationVersion: 'v3',
-    async transformParams({ params, model }) {
-      const made = await viewed(params, model.modelId)
-      if (made === undefined) return params
-      asked.set(made, params)
-      return made
-    },
+    transformParams: ({ params, model }) => viewed(params, model.modelId),
     wrapGenerate: ({ doGenerate, params, model }) =>
-      withRetry(doGenerate, (smaller) => model.doGenerate(smaller), params, model.modelId),
+      withRetry(doGenerate, (smaller) => model.doGenerate(smaller), counted, params, model.modelId),
     wrapStream: ({ doStream, params, model }) =>
-      withRetry(doStream, (smaller) => model.doStream(smaller), params, model.modelId),
+      withRetry(doStream, (smaller) => model.doStream(smaller), countedAtEnd, params, model.modelId),
   }
+}
+
+/** Notes the size of a request that an answer or the last part of a stream tells. */
+function counted<R>(answer: R, shown: Shown): R {
+  shown.noteCount(promptOf((answer as { usage?: Usage }).usage))
+  return answer
+}
+
+/** What an answer used. Newer versions of the specification count more finely. */
+interface Usage {
+  readonly inputTokens?: number | { readonly total?: number | undefined } | undefined
+}
+
+function promptOf(usage: Usage | undefined): number | undefined {
+  const tokens = usage?.inputTokens
+  return typeof tokens === 'object' ? tokens.total : tokens
+}
+
+/** Returns an answer whose stream notes the size of its request at its end. */
+function countedAtEnd<R>(answer: R, shown: Shown): R {
+  const { stream } = answer as { stream?: unknown }
+  if (!(stream instanceof ReadableStream)) return answer
+  const passing = new TransformStream<{ type?: string }>({
+    transform(part, out) {
+      if (part.type === 'finish') counted(part, shown)
+      out.enqueue(part)
+    },
+  })
+  return { ...answer, stream: stream.pipeThrough(passing) }
 }
 
 /** What `prepareStep` gets. */
@@ -98,12 +130,15 @@ export interface Step<M> {
   readonly model: string | { readonly modelId: string }
   /** Only in `ai` 7. */
   readonly instructions?: string | Message | readonly Message[] | undefined
+  /** The steps before. */
+  readonly steps?: readonly { readonly usage?: Usage }[]
 }
 
 /** What was sent of a history. */
 interface Sent {
   readonly messages: readonly Message[]
   readonly history: readonly Message[]
+  readonly shown: Shown | undefined
 }
 
 /** A function for `prepareStep`. */
@@ -113,32 +148,34 @@ export type BalerPrepareStep = <M extends Message>(step: Step<M>) => Promise<{ m
  * Returns a function for the option `prepareStep` of `generateText`, `streamText` and agents, which gives each step a view
  * of the history.
  *
- * It knows neither the tools nor what the model answers: prefer the middleware, if you can wrap the model.
+ * It knows neither the tools nor an error of the model: prefer the middleware, if you can wrap the model.
  */
 export function balerPrepareStep(options: WindowOptions): BalerPrepareStep {
   const window = new Window(options)
   /** By the last message of what was sent. */
   const sent = new WeakMap<Message, Sent>()
 
-  /** Returns the whole history: from version 7 on, what was sent in one step is where the next one begins. */
-  function whole<M extends Message>(messages: readonly M[]): readonly M[] {
+  /** Returns what was sent last of the history that these messages go on with. */
+  function before(messages: readonly Message[]): Sent | undefined {
     for (let index = messages.length - 1; index >= 0; index -= 1) {
-      const before = sent.get(messages[index] as M)
-      const begins = before?.messages.every((message, place) => message === messages[place])
-      if (before === undefined || !begins || before.messages.length !== index + 1) continue
-      return [...(before.history as readonly M[]), ...messages.slice(index + 1)]
+      const found = sent.get(messages[index] as Message)
+      const begins = found?.messages.every((message, place) => message === messages[place])
+      if (begins && found?.messages.length === index + 1) return found
     }
-    return messages
+    return undefined
   }
 
-  return async ({ messages: given, model, instructions }) => {
-    const history = whole(given)
+  return async <M extends Message>({ messages: given, model, instructions, steps }: Step<M>) => {
+    const last = before(given)
+    last?.shown?.noteCount(promptOf(steps?.at(-1)?.usage))
+    // From version 7 on, what was sent in one step is where the next one begins.
+    const history = last ? [...(last.history as readonly M[]), ...given.slice(last.messages.length)] : given
     const system = [instructions ?? []].flat().map((text) => (typeof text === 'string' ? text : String(text.content)))
     const name = typeof model === 'string' ? model : model.modelId
-    const messages = await view(window, { model: name, messages: history, system })
-    const last = messages?.at(-1)
-    if (messages === undefined || last === undefined) return {}
-    sent.set(last, { messages, history })
-    return { messages }
+    const { messages, shown } = await view(window, { model: name, messages: history, system })
+    const made = messages ?? given
+    const newest = made.at(-1)
+    if (newest) sent.set(newest, { messages: made, history, shown })
+    return messages ? { messages } : {}
   }
 }

@@ -10,6 +10,7 @@
 
 import { applied } from './compaction.js'
 import type { WindowOptions } from './options.js'
+import type { Shown } from './window.js'
 import { Windows } from './windows.js'
 
 /** What the plugin reads of an agent. */
@@ -34,6 +35,8 @@ export interface BalerPlugin {
   init(agent: Agent): void
   /** Runs before each request to the model. */
   prepareStep<I extends object>(step: Step<I>): Promise<{ input?: I[] }>
+  /** Runs after each answer. */
+  onStepFinish(step: { readonly usage?: { readonly inputTokens?: unknown } }): void
 }
 
 /**
@@ -44,13 +47,15 @@ export interface BalerPlugin {
 export function baler(options: WindowOptions = {}): BalerPlugin {
   const windows = new Windows(options)
   let agent: Agent | undefined
+  let last: Shown | undefined
 
   async function prepareStep<I extends object>({ input, model }: Step<I>): Promise<{ input?: I[] }> {
     const parts = input.flatMap((item: Item) => partsOf(item).map((part): Part => ({ item, part })))
     const frame = { model, instructions: textOf(agent?.instructions), tools: agent?.tools.map(describedTool) }
     const window = windows.of(agent?.state.get().contextLength)
     const shown = await window.show('openai-responses', { ...frame, input: parts.map(({ part }) => part) })
-    if (shown === undefined) return {}
+    last = shown
+    if (shown.isWhole) return {}
     const sent = applied<Part, Item>(
       shown.placed,
       parts,
@@ -67,6 +72,7 @@ export function baler(options: WindowOptions = {}): BalerPlugin {
       agent = given
     },
     prepareStep,
+    onStepFinish: ({ usage }) => last?.noteCount(usage?.inputTokens),
   }
 }
 

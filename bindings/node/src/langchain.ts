@@ -60,8 +60,8 @@ export function balerMiddleware<S = undefined>(options: MiddlewareOptions<S> = {
   /** Views by the last message of the history that they were shown for. */
   const views = new WeakMap<Message, string>()
 
-  /** Returns the request to send now in the place of one; with `less`, nothing if it cannot be smaller. */
-  async function viewed<R extends ModelCall>(request: R, less = false): Promise<R | undefined> {
+  /** Returns the request to send now in the place of one, which is the same if all is shown, and what is shown. */
+  async function viewed<R extends ModelCall>(request: R, less = false): Promise<{ made: R; shown: Shown }> {
     const { state, runtime, model } = request
     const system = systemOf(request)
     const history = system === undefined ? request.messages : [system, ...request.messages]
@@ -70,22 +70,23 @@ export function balerMiddleware<S = undefined>(options: MiddlewareOptions<S> = {
     const view = less ? null : storedIn(state)
     const window = windows.of((model as Model).profile?.maxInputTokens)
     const shown = await window.show('openai-chat', body, { less, view, signal: runtime.signal ?? null })
-    if (shown === undefined) return undefined
+    if (shown.isWhole) return { made: request, shown }
     const last = state.messages.at(-1)
     if (last !== undefined && shown.view !== null) views.set(last, shown.view)
-    return { ...request, messages: messagesOf(shown, history).filter((message) => message !== system) }
+    return { made: { ...request, messages: messagesOf(shown, history).filter((message) => message !== system) }, shown }
   }
 
   async function wrapModelCall<R extends ModelCall, A>(
     request: R,
     handler: (request: R) => A | PromiseLike<A>,
   ): Promise<A> {
+    const first = await viewed(request)
     try {
-      return await handler((await viewed(request)) ?? request)
+      return counted(await handler(first.made), first.shown)
     } catch (error) {
       const smaller = isOverflow(error) ? await viewed(request, true) : undefined
-      if (smaller === undefined) throw error
-      return handler(smaller)
+      if (smaller === undefined || smaller.shown.isWhole) throw error
+      return counted(await handler(smaller.made), smaller.shown)
     }
   }
 
@@ -98,6 +99,12 @@ export function balerMiddleware<S = undefined>(options: MiddlewareOptions<S> = {
     return view === undefined || view === storedIn(state) ? undefined : { messages: [], _balerView: view }
   }
   return { ...middleware, stateSchema, afterAgent }
+}
+
+/** Notes the size of a request that its answer tells. */
+function counted<A>(answer: A, shown: Shown): A {
+  shown.noteCount((answer as { usage_metadata?: { input_tokens?: unknown } } | null)?.usage_metadata?.input_tokens)
+  return answer
 }
 
 /** Returns the view that is stored in a state. */

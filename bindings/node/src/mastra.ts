@@ -13,7 +13,7 @@ import type { WindowOptions } from './options.js'
 import { isOverflow } from './overflow.js'
 import type { Message, ProviderOptions } from './parts.js'
 import { isContinued, view, type Request, type Tool } from './prompt.js'
-import { Window } from './window.js'
+import { Window, type Shown } from './window.js'
 
 /** What Mastra keeps for a processor while a request of the user is answered. */
 export type ProcessorState = Record<string, unknown>
@@ -24,6 +24,8 @@ interface Kept {
   providerOptions?: ProviderOptions | undefined
   /** What the model was asked last. */
   request?: Request<Message>
+  /** What it was shown. */
+  shown?: Shown | undefined
   /** The step in which the model was asked for less. */
   retried?: number
 }
@@ -38,9 +40,10 @@ export class BalerProcessor {
     this.#window = new Window(options)
   }
 
-  /** Runs before each step. It notes what counts besides the messages. */
+  /** Runs before each step. It notes what counts besides the messages, and what the provider counted in the step before. */
   processInputStep(step: {
     state: ProcessorState
+    steps?: readonly { readonly usage?: { readonly inputTokens?: unknown } }[]
     tools?: Record<string, unknown>
     activeTools?: string[]
     providerOptions?: ProviderOptions | undefined
@@ -49,6 +52,7 @@ export class BalerProcessor {
     const { tools = {}, activeTools = Object.keys(tools) } = step
     kept.tools = activeTools.flatMap((name) => (name in tools ? toolOf(name, tools[name]) : []))
     kept.providerOptions = step.providerOptions
+    kept.shown?.noteCount(step.steps?.at(-1)?.usage?.inputTokens)
   }
 
   /** Runs before each request to the model. What it returns is sent, and not stored. */
@@ -62,8 +66,9 @@ export class BalerProcessor {
     const request = { model: call.model.modelId, messages: call.prompt, tools: kept.tools }
     kept.request = request
     if (isContinued(kept.providerOptions)) return undefined
-    const prompt = await view(this.#window, request, { signal: call.abortSignal ?? null })
-    return prompt && { prompt }
+    const { messages, shown } = await view(this.#window, request, { signal: call.abortSignal ?? null })
+    kept.shown = shown
+    return messages && { prompt: messages as M[] }
   }
 
   /** Runs when the model refused a request. If it is too long, and can be smaller, it is sent once more. */
@@ -80,7 +85,7 @@ export class BalerProcessor {
     kept.retried = failed.stepNumber
     // The view is remembered: it is what the next request shows.
     const smaller = await view(this.#window, request, { less: true, signal: failed.abortSignal ?? null })
-    return smaller && { retry: true }
+    return smaller.messages && { retry: true }
   }
 }
 

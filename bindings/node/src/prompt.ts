@@ -43,19 +43,24 @@ export interface Request<M> {
 /** Stands for a message of which nothing is described, since the format has no empty ones. */
 const NOTHING: Block = { type: 'text', text: '…' }
 
-/**
- * Returns the messages to send in place of those of a request; `undefined` if these are sent as they are. With `less`,
- * because the provider refused what was sent before as too long. Messages that are shown as they are stay the same objects.
- */
+/** What is sent of a request. */
+export interface View<M> {
+  /** The messages in place of its own; none if these are sent as they are. Those that are shown as they are stay the same objects. */
+  readonly messages?: M[]
+  /** None if nothing was read. */
+  readonly shown?: Shown
+}
+
+/** Returns what to send of a request. With `less`, because the provider refused what was sent before as too long. */
 export async function view<M extends Message>(
   window: Window,
   request: Request<M>,
   options: CallOptions & { less?: boolean } = {},
-): Promise<M[] | undefined> {
+): Promise<View<M>> {
   try {
     // System messages in front do not belong to the history.
     const first = request.messages.findIndex(({ role }) => role !== 'system')
-    if (first < 0) return undefined
+    if (first < 0) return {}
     const system = request.messages.slice(0, first)
     const history = grouped(request.messages.slice(first))
     const instructions = [...(request.system ?? []), ...system.map(({ content }) => String(content))]
@@ -66,11 +71,11 @@ export async function view<M extends Message>(
       messages: history.map(describe),
     }
     const shown = await window.show('anthropic', body, options)
-    return shown && [...system, ...sent(shown, history)]
+    return shown.isWhole ? { shown } : { shown, messages: [...system, ...sent(shown, history)] }
   } catch (error) {
     options.signal?.throwIfAborted()
     warn(`a prompt is sent as it is: ${String(error)}`)
-    return undefined
+    return {}
   }
 }
 

@@ -19,27 +19,60 @@ import { NAMES, type WindowOptions } from './options.js'
 import { chain, type Chain } from './strategy.js'
 
 /** What is shown of a history. */
-export interface Shown {
+export class Shown {
+  /** Whether all of it is sent, as it is. With `less`, because nothing of what was refused can be left out. */
+  readonly isWhole: boolean
+  readonly #native: NativeShown | undefined
+
+  /** @internal */
+  constructor(isWhole: boolean, native?: NativeShown) {
+    this.isWhole = isWhole
+    this.#native = native
+  }
+
   /** The messages that are shown, in order; indices are those of the history. */
-  readonly placed: readonly Placed[]
-  /** The request to send, as JSON. */
-  readonly document: string
+  get placed(): readonly Placed[] {
+    return this.#native?.messages ?? []
+  }
+
+  /** The request to send, as JSON; empty if the history could not be read. */
+  get document(): string {
+    return this.#native?.conversation.document ?? ''
+  }
+
   /** Its tokens. */
-  readonly tokens: number
+  get tokens(): number {
+    return this.#native?.conversation.tokens ?? 0
+  }
+
   /** The view by which the history is shown, as JSON, to be stored with the history. */
-  readonly view: string | null
+  get view(): string | null {
+    return this.#native?.view ?? null
+  }
+
   /** Number of messages that the history had when the view was made. */
-  readonly madeAt: number
+  get madeAt(): number {
+    return this.#native?.madeAt ?? 0
+  }
+
+  /**
+   * Notes the size of this request as the provider counted it: all tokens of the prompt, those from its cache included. For what
+   * the history grows to it takes the place of baler's estimate. Anything but a positive number is ignored.
+   */
+  noteCount(tokens: unknown): void {
+    if (Number.isSafeInteger(tokens)) this.#native?.noteCount(tokens as number)
+  }
 }
 
 /**
  * @internal Returns a history for a view: messages that stand behind others than when they were made are passed to `without`, which
  * takes the thinking out of them. Providers may refuse it there.
  */
-export function withoutThinking<M>({ placed, madeAt }: Shown, history: readonly M[], without: (message: M) => M): M[] {
+export function withoutThinking<M>(shown: Shown, history: readonly M[], without: (message: M) => M): M[] {
+  const { madeAt } = shown
   const sent = [...history]
   let isChanged = false
-  for (const [place, { kind, index }] of placed.entries()) {
+  for (const [place, { kind, index }] of shown.placed.entries()) {
     isChanged ||= index !== place
     if (isChanged && index != null && index < madeAt) sent[index] = without(history[index] as M)
     isChanged ||= kind !== 'kept'
@@ -82,36 +115,27 @@ export class Window {
   }
 
   /**
-   * Returns what to show of a history now; `undefined` if that is all of it. `body`: the request with the history, in a wire
-   * format. With `less`, `undefined` says that nothing of what was shown can be left out. A failure is reported as a warning, and
-   * the history is shown as it is.
+   * Returns what to show of a history now. `body`: the request with the history, in a wire format. A failure is reported as a
+   * warning, and the history is sent as it is.
    */
-  async show(format: Exclude<Format, 'auto'>, body: unknown, options: ShowOptions = {}): Promise<Shown | undefined> {
+  async show(format: Exclude<Format, 'auto'>, body: unknown, options: ShowOptions = {}): Promise<Shown> {
     const { less = false, view } = only(options, [...OF_CALLS, 'less', 'view'])
     const running = new Running(options)
     let shown: NativeShown
     try {
       const before = await read(body, { format, host: this.host }, running)
-      if (before.conversation.isTheProviders) return undefined
+      if (before.conversation.isTheProviders) return new Shown(true)
       const stored = typeof view === 'string' ? view : undefined
       shown = await running.run((...call) => this.#native.show(before.conversation, less === true, stored, ...call))
     } catch (error) {
       if (!(error instanceof BalerError)) throw error
       warn(`a history is sent as it is: ${error.message}`)
-      return undefined
+      return new Shown(true)
     }
     const { compaction } = shown
     if (compaction != null) this.#told(shown)
-    const hasLess = less ? compaction?.isCompacted === true : shown.view != null
-    if (!hasLess) return undefined
-    const { conversation } = shown
-    return {
-      placed: shown.messages,
-      document: conversation.document,
-      tokens: conversation.tokens,
-      view: shown.view ?? null,
-      madeAt: shown.madeAt,
-    }
+    const isWhole = less ? compaction?.isCompacted !== true : !shown.hasView
+    return new Shown(isWhole, shown)
   }
 
   /** Tells of a compaction, and why a request that is too large is not made smaller. */

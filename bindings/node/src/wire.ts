@@ -1,28 +1,16 @@
 /** Requests of providers' clients, on their way to the provider. */
 
 import type { Format } from './host.js'
-import { isTooLong } from './native.js'
-import type { Window } from './window.js'
+import { NativeUsage, formatOfPath, isTooLong } from './native.js'
+import type { Shown, Window } from './window.js'
 
 /** A wire format. */
 export type WireFormat = Exclude<Format, 'auto'>
 
-/** Ends of paths to which messages are posted, with their wire formats. */
-const PATHS: readonly (readonly [string, WireFormat])[] = [
-  ['/chat/completions', 'openai-chat'],
-  ['/responses', 'openai-responses'],
-  ['/messages', 'anthropic'],
-  [':generateContent', 'gemini'],
-  [':streamGenerateContent', 'gemini'],
-  ['/converse', 'bedrock-converse'],
-  ['/converse-stream', 'bedrock-converse'],
-]
-
 /** Returns the wire format of a request; `undefined` if it holds no messages to compact. */
 export function formatOf(method: string | undefined, url: string): WireFormat | undefined {
   if (method?.toUpperCase() !== 'POST') return undefined
-  const path = url.replace(/[?#].*$/s, '').replace(/\/$/, '')
-  return PATHS.find(([end]) => path.endsWith(end))?.[1]
+  return (formatOfPath(url.replace(/[?#].*$/s, '')) ?? undefined) as WireFormat | undefined
 }
 
 /** Returns the content of a request body; `undefined` for a form, and for anything that `fetch` does not take as a body. */
@@ -58,11 +46,28 @@ export async function fitted(
   // Clients may bring a class of signals of their own.
   const options = signal instanceof AbortSignal ? { signal } : {}
   const shown = await window.show(format, content, options)
-  const response = await send(shown?.document)
-  if (response.status < 400) return response
+  const response = await send(shown.isWhole ? undefined : shown.document)
+  if (response.status < 400) return counted(response, shown)
   // The client reads the answer as well.
   const refusal = Buffer.from(await response.clone().arrayBuffer())
   if (!isTooLong(response.status, refusal)) return response
   const smaller = await window.show(format, content, { ...options, less: true })
-  return smaller === undefined ? response : send(smaller.document)
+  return smaller.isWhole ? response : counted(await send(smaller.document), smaller)
+}
+
+/** Returns a response that notes the size of its request as it is read. */
+function counted(response: Response, shown: Shown): Response {
+  const { body, url, redirected, type } = response
+  if (!response.ok || !(body instanceof ReadableStream)) return response
+  const usage = new NativeUsage(/^text\/event-stream/i.test(response.headers.get('content-type') ?? ''))
+  const passing = new TransformStream<Uint8Array, Uint8Array>({
+    transform(piece, out) {
+      usage.see(piece)
+      out.enqueue(piece)
+    },
+    flush: () => shown.noteCount(usage.end()),
+  })
+  const made = new Response(body.pipeThrough(passing), response)
+  // What a constructor does not take.
+  return Object.defineProperties(made, { url: { value: url }, redirected: { value: redirected }, type: { value: type } })
 }

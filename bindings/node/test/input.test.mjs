@@ -457,8 +457,11 @@ test('what a window is given', async () => {
   const history = { messages: garden() }
   // What cannot be read is sent as it is, with a warning.
   const warnings = await warningsOf(async () => {
-    assert.equal(await window.show('openai-chat', { messages: 5 }), undefined)
-    assert.equal(await window.show('anthropic', { messages: [{ role: 'wizard' }] }), undefined)
+    for (const [format, messages] of [['openai-chat', 5], ['anthropic', [{ role: 'wizard' }]]]) {
+      const shown = await window.show(format, { messages })
+      assert.deepEqual([shown.isWhole, shown.placed, shown.document, shown.tokens, shown.view, shown.madeAt], [true, [], '', 0, null, 0])
+      shown.noteCount(500)
+    }
   })
   assert.equal(warnings.length, 2)
   assert.match(warnings[0], /^baler: a history is sent as it is: /)

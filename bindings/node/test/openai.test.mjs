@@ -136,15 +136,21 @@ test('requests that are signed with their body pass, with one warning', async (t
   assert.match(warnings[0], /signed/)
 })
 
-test('an answer passes as the object that it is, unread', async () => {
-  const answers = []
-  const fetch = balerFetch({ ...small, at: 1_500 }, async () => {
-    answers.push(new Response('{}'))
-    return answers.at(-1)
+test('an answer passes unread, with all that it says', async (t) => {
+  const { url } = await provider(t, (_, response) => {
+    response.writeHead(201, 'Fine', { 'x-request-id': 'r1', 'set-cookie': ['a=1', 'b=2'] })
+    response.write('{"choices": ')
+    setTimeout(() => response.end('[]}'), 20)
   })
-  const answer = await fetch('https://x.org/v1/chat/completions', post(JSON.stringify({ messages: chatHistory() })))
-  assert.equal(answer, answers[0])
-  assert.equal(answer.bodyUsed, false)
+  const path = `${url}/v1/chat/completions`
+  const answer = await balerFetch({ ...small, at: 1_500 })(path, post(JSON.stringify({ messages: chatHistory() })))
+  assert.ok(answer instanceof Response)
+  assert.deepEqual([answer.bodyUsed, answer.status, answer.statusText, answer.ok], [false, 201, 'Fine', true])
+  assert.deepEqual([answer.url, answer.redirected, answer.type], [path, false, 'basic'])
+  assert.equal(answer.headers.get('x-request-id'), 'r1')
+  assert.deepEqual(answer.headers.getSetCookie(), ['a=1', 'b=2'])
+  assert.deepEqual(await answer.clone().json(), { choices: [] })
+  assert.equal(await answer.text(), '{"choices": []}')
 })
 
 test('a broken history is sent as it is, and told', async (t) => {

@@ -413,9 +413,11 @@ test('a compactor that compacts cannot be used otherwise, and says so', async ()
     assert.equal(compactor.history.length, garden().length)
   }
   const compactor = await Compactor.start(garden(), { host, strategy: 'native:digest', triggers: { tokens: 1_000 } })
-  // Steps at once take turns.
+  // Steps at once take turns, in any order: of those that are not too late, one has something to do.
   const steps = await Promise.all([compactor.step(), compactor.step(), compactor.overflow()])
-  assert.equal(steps.filter(({ pressure }) => pressure === 'tokens' || pressure === 'overflow').length, 2)
+  const due = (pressure) => steps.filter((step) => step.pressure === pressure).length
+  assert.equal(due('overflow'), 1)
+  assert.ok(due('tokens') <= 1)
   assert.ok(compactor.tokens < 1_000)
 })
 

@@ -12,6 +12,7 @@ mod json;
 mod result;
 mod running;
 mod strategy;
+mod usage;
 mod view;
 
 use pyo3::prelude::*;
@@ -40,6 +41,8 @@ mod _baler {
     #[pymodule_export]
     use super::strategy::NativeStrategy;
     #[pymodule_export]
+    use super::usage::NativeUsage;
+    #[pymodule_export]
     use super::view::NativeShown;
     #[pymodule_export]
     use super::view::NativeWindow;
@@ -49,6 +52,12 @@ mod _baler {
     #[pyfunction]
     fn compile_component(arguments: Vec<String>) -> Option<u8> {
         baler_embedding::serve_as_compiler(arguments)
+    }
+
+    /// Returns the wire format of conversations that are posted to a path; `None` if none are.
+    #[pyfunction]
+    fn format_of_path(path: &str) -> Option<&'static str> {
+        baler_embedding::format_of_path(path)
     }
 
     /// Decides whether a provider refused a request as too long for its model, by the status and the body of its answer.

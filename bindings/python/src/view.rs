@@ -72,10 +72,21 @@ impl NativeShown {
         NativeConversation(self.0.conversation().clone())
     }
 
+    /// Notes the size of the request as its provider counted it: all tokens of the prompt. What cannot be is ignored.
+    fn note_count(&self, tokens: i64) {
+        self.0.note_count(u64::try_from(tokens).unwrap_or_default());
+    }
+
     /// The compaction that was made now; `None` if none was due.
     #[getter]
     fn compaction(&self) -> Option<NativeResult> {
         self.0.compaction().map(Arc::clone).map(NativeResult)
+    }
+
+    /// Whether less than the whole history is shown.
+    #[getter]
+    fn has_view(&self) -> bool {
+        self.0.has_view()
     }
 
     /// The view by which the history is shown, as JSON; `None` if all of it is shown.

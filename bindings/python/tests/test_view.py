@@ -25,7 +25,23 @@ def history(beds: int, task: str = "Check the soil of all beds.") -> list[dict]:
 def shown(window, messages, **options):
     """Returns the messages that are shown."""
     found = window.show("openai-chat", {"messages": messages}, **options)
-    return messages if found is None else applied_to_dicts(found.messages, messages)
+    return messages if found.is_whole else applied_to_dicts(found.native.messages, messages)
+
+
+def test_what_the_provider_counts_takes_the_place_of_the_estimate(host):
+    compactions = []
+    window, whole = Window(host=host, at=10_000, on_compaction=compactions.append), history(60)
+    counted = window.show("openai-chat", {"messages": whole})
+    # These are not believed, or are no numbers.
+    for nonsense in (0, -1, 3, 1 << 70, 1.5, "9000", None):
+        counted.note_count(nonsense)
+    assert shown(window, whole) == whole
+    counted.note_count(9_990)
+    assert shown(window, whole) == whole and compactions == []
+    # Two more messages.
+    assert len(shown(window, history(61))) < len(whole)
+    (compaction,) = compactions
+    assert compaction.receipt["tokens"]["budget"] < 5_000
 
 
 def test_a_history_that_cannot_become_smaller_does_not_block_others(host):
@@ -63,6 +79,7 @@ def test_marks_for_the_cache_do_not_change_a_view(host):
 def test_what_is_shown_is_what_is_sent(host):
     window, whole = Window(host=host, at=800), history(60)
     found = window.show("openai-chat", {"messages": whole})
+    found = found.native
     assert applied_to_dicts(found.messages, whole) == json.loads(found.conversation.document)["messages"]
     # Of objects, those that are shown as they are stay the same, and the others are made of their new form.
     objects = [object() for _ in whole]
@@ -74,25 +91,25 @@ def test_what_is_shown_is_what_is_sent(host):
 
 def test_what_was_refused_becomes_smaller_until_nothing_can_be_left_out(host):
     window, whole = Window(host=host, at=100_000), history(60)
-    assert window.show("openai-chat", {"messages": whole}) is None
+    assert window.show("openai-chat", {"messages": whole}).is_whole
     sizes = [baler.count(whole, host=host)]
-    while len(sizes) < 50 and (found := window.show("openai-chat", {"messages": whole}, less=True)) is not None:
-        sizes.append(found.conversation.tokens)
+    while len(sizes) < 50 and not (found := window.show("openai-chat", {"messages": whole}, less=True)).is_whole:
+        sizes.append(found.native.conversation.tokens)
     assert 2 < len(sizes) < 50 and sizes == sorted(sizes, reverse=True)
     assert shown(window, whole) != whole
 
 
 def test_a_view_that_was_stored_is_shown_again(host):
     whole, compactions = history(60), []
-    first = Window(host=host, at=800).show("openai-chat", {"messages": whole})
+    first = Window(host=host, at=800).show("openai-chat", {"messages": whole}).native
     again = Window(host=host, at=800, on_compaction=compactions.append)
-    found = again.show("openai-chat", {"messages": whole}, view=first.view)
+    found = again.show("openai-chat", {"messages": whole}, view=first.view).native
     assert found.view == first.view and found.conversation.document == first.conversation.document
     assert compactions == []
     # A body that cannot be read is not an error here.
     for wrong in ("", "{}", '{"count": 1, "futile": 0, "last": "", "entries": []}'):
         other = Window(host=host, at=800, on_compaction=compactions.append)
-        assert other.show("openai-chat", {"messages": whole}, view=wrong).view
+        assert other.show("openai-chat", {"messages": whole}, view=wrong).native.view
     assert len(compactions) == 3
 
 
@@ -102,7 +119,7 @@ def test_what_a_compaction_removed_can_be_restored(host):
     found = Window(host=host, at=800, on_compaction=compactions.append).show("openai-chat", {"messages": whole})
     (compaction,) = compactions
     assert compaction.undo() == {"messages": whole}
-    assert compaction.body == json.loads(found.conversation.document)
+    assert compaction.body == json.loads(found.native.conversation.document)
     assert compaction.messages == compaction.body["messages"]
 
 

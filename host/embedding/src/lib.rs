@@ -21,6 +21,6 @@ pub use error::{Error, Kind, Remedy};
 #[cfg(not(target_family = "wasm"))]
 pub use threads::{
     Call, Cancel, Compactor, Function, Host, Inbox, Load, Model, Question, Settings, Shown,
-    Strategy, Subject, Window, is_too_long, read_setting, says_too_long, serve_as_compiler,
-    shipped,
+    Strategy, Subject, UsageReader, Window, format_of_path, is_too_long, read_setting,
+    says_too_long, serve_as_compiler, shipped,
 };

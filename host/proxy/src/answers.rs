@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::Response;
+use axum::http::{HeaderMap, Response, header};
 use baler_models::clients::{TOO_LONG_STATUSES, is_too_long};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 
 use crate::body::Passing;
-use crate::usage::is_event_stream;
 
 /// An answer, of which the first bytes may have been read.
 pub(crate) struct Answer {
@@ -97,6 +96,12 @@ fn beginning(read: &[u8], seen: &mut usize) -> Option<bool> {
         return Some(is_error && is_too_long(400, error.as_bytes()));
     }
     None
+}
+
+/// Decides whether an answer is a stream of events.
+pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
 /// Makes the body of an answer one for the client. `see` gets each piece, and is dropped with the body.

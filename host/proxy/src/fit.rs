@@ -120,7 +120,7 @@ impl Fitter {
 
     async fn fit_now(
         &self,
-        views: &Views,
+        views: &Arc<Views>,
         record: Record,
         named: Option<String>,
         body: &Bytes,
@@ -153,7 +153,14 @@ impl Fitter {
             false => self.window.show(&history, views).await,
         };
         match shown {
-            Ok(shown) => self.take(&mut fit, shown, history),
+            Ok(shown) => {
+                let sent = shown.sent();
+                self.take(&mut fit, shown, history);
+                let exchange = &fit.record.exchange;
+                if !exchange.shadow || exchange.action == Action::Passed {
+                    fit.record.sent = Some((Arc::clone(views), sent));
+                }
+            }
             Err(error) => {
                 tracing::warn!("a request passed untouched: {error}");
                 return fit.because("failed");

@@ -36,10 +36,9 @@ mod session;
 mod sessions;
 mod stored;
 mod upstream;
-mod usage;
 
+pub use baler_models::clients::Usage;
 pub use proxy::{Proxy, ProxyBuilder, ProxyError};
 pub use session::{Action, Exchange};
 pub use sessions::{Sessions, Total};
 pub use upstream::{Upstream, UpstreamError, Upstreams};
-pub use usage::Usage;

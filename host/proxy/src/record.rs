@@ -1,15 +1,20 @@
 //! A request while it is on its way: what will be recorded of it.
 
+use std::sync::Arc;
+
+use baler_host::view::{Sent, Views};
+use baler_models::clients::UsageReader;
 use bytes::Bytes;
 
 use crate::session::{Exchange, Observer};
-use crate::usage::UsageReader;
 
 /// Tells of an exchange when its answer has ended, or nobody waits for it any more.
 pub(crate) struct Record {
     pub(crate) exchange: Exchange,
     /// Reads what the answer says that the request used.
     pub(crate) reader: Option<UsageReader>,
+    /// Where that is noted for the next request of the same history.
+    pub(crate) sent: Option<(Arc<Views>, Sent)>,
     observer: Option<Observer>,
 }
 
@@ -18,6 +23,7 @@ impl Record {
         Self {
             exchange,
             reader: None,
+            sent: None,
             observer,
         }
     }
@@ -55,6 +61,10 @@ impl Record {
 
 impl Drop for Record {
     fn drop(&mut self) {
+        self.exchange.usage = self.reader.take().and_then(UsageReader::end);
+        if let (Some((views, sent)), Some(usage)) = (&self.sent, self.exchange.usage) {
+            views.note_count(*sent, usage.prompt());
+        }
         let Some(observer) = self.observer.take() else {
             return;
         };
@@ -62,7 +72,6 @@ impl Drop for Record {
         if self.exchange.status == 0 && self.exchange.session.is_empty() {
             return;
         }
-        self.exchange.usage = self.reader.take().and_then(UsageReader::end);
         observer(self.exchange.clone());
     }
 }

@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use baler_host::Format;
 use baler_http::Token;
+use baler_models::clients::UsageReader;
 use bytes::Bytes;
 use tower_service::Service as _;
 use tracing::Instrument as _;
@@ -23,7 +24,6 @@ use crate::record::Record;
 use crate::route;
 use crate::session::{self, Action, Exchange, Observer};
 use crate::upstream::{self, Connected};
-use crate::usage::UsageReader;
 
 /// What all requests share.
 pub(crate) struct App {
@@ -226,7 +226,7 @@ async fn converse(app: &Arc<App>, mut asked: Asked<'_>) -> Response<Body> {
     let Some((body, _room)) = decoded.await else {
         let record = asked.record(app, false).because("content-encoding");
         return match send(&asked, None).await {
-            Ok(answer) => finish(&asked, record, answer),
+            Ok(answer) => finish(record, answer),
             Err(error) => unreachable(record, &error),
         };
     };
@@ -246,7 +246,7 @@ async fn converse(app: &Arc<App>, mut asked: Asked<'_>) -> Response<Body> {
             && let Ok(again) = send(&asked, Some(smaller)).await
         {
             refused(fit, &answer, "too-long");
-            return finish(&asked, less.record, again);
+            return finish(less.record, again);
         }
         less.record.forget();
     } else if sent.is_some() && answer.response.status() == StatusCode::BAD_REQUEST {
@@ -257,10 +257,10 @@ async fn converse(app: &Arc<App>, mut asked: Asked<'_>) -> Response<Body> {
             app.fitter.forget(&asked.headers, &fit);
             let record = fit.record.as_it_came(asked.record(app, true));
             refused(fit, &answer, "refused-by-provider");
-            return finish(&asked, record, whole);
+            return finish(record, whole);
         }
     }
-    finish(&asked, fit.record, answer)
+    finish(fit.record, answer)
 }
 
 /// Fits a request into the window. `less`: the provider refused what went on before as too long.
@@ -297,10 +297,11 @@ async fn send(asked: &Asked<'_>, body: Option<Bytes>) -> Result<Answer, reqwest:
 }
 
 /// Passes an answer back, and tells of the exchange once it has ended.
-fn finish(asked: &Asked<'_>, mut record: Record, answer: Answer) -> Response<Body> {
+fn finish(mut record: Record, answer: Answer) -> Response<Body> {
     let done = session::said(&record.exchange);
     record.exchange.status = answer.response.status().as_u16();
-    record.reader = Some(UsageReader::new(asked.format, answer.response.headers()));
+    let is_stream = answers::is_event_stream(answer.response.headers());
+    record.reader = Some(UsageReader::new(is_stream));
     let mut response = for_client(answers::tapped(answer.response, move |piece| {
         record.see(piece)
     }));

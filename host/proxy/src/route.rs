@@ -3,25 +3,11 @@
 use axum::http::{HeaderMap, Method, header};
 use baler_host::Format;
 
-/// Ends of paths to which conversations are posted, with their wire formats. Bedrock is not among them: its requests are
-/// signed over their body.
-const CONVERSATIONS: [(&str, Format); 5] = [
-    ("/chat/completions", Format::OpenAiChat),
-    ("/responses", Format::OpenAiResponses),
-    ("/messages", Format::Anthropic),
-    (":generateContent", Format::Gemini),
-    (":streamGenerateContent", Format::Gemini),
-];
-
-/// Returns the wire format of the conversation that a request holds; `None` if it holds none. Then it passes untouched:
-/// counting tokens, lists of models, a provider's own compaction.
+/// Returns the wire format of the conversation that a request holds; `None` if it holds none. Then it passes untouched. Bedrock's
+/// do: they are signed over their body.
 pub(crate) fn conversation(method: &Method, path: &str) -> Option<Format> {
-    if method != Method::POST {
-        return None;
-    }
-    let path = path.trim_end_matches('/');
-    let found = CONVERSATIONS.iter().find(|(end, _)| path.ends_with(end));
-    found.map(|(_, format)| *format)
+    let format = Format::posted_to(path).filter(|_| method == Method::POST);
+    format.filter(|format| *format != Format::BedrockConverse)
 }
 
 /// First segments of paths that the proxy itself answers.

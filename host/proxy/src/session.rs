@@ -5,10 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use baler_host::{Conversation, Format};
+use baler_models::clients::Usage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use crate::usage::Usage;
 
 /// What was done with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

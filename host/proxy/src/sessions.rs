@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use baler_files::{FileError, private_folder};
+use baler_models::clients::Usage;
 
 use crate::newest;
 use crate::session::{Action, Exchange};
-use crate::usage::Usage;
 
 /// Sessions that are kept, the newest.
 const MOST: usize = 500;

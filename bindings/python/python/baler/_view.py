@@ -47,6 +47,30 @@ class WindowOptions(TypedDict, total=False):
     on_compaction: Callable[[Compaction], None] | None
 
 
+class Shown:
+    """What is shown of a history."""
+
+    def __init__(self, native: NativeShown | None, *, is_whole: bool) -> None:
+        #: Whether all of it is sent, as it is. With `less`, because nothing of what was refused can be left out.
+        self.is_whole = is_whole
+        self._native = native
+
+    @property
+    def native(self) -> NativeShown:
+        """The messages, the request and the view; not of a history that could not be read."""
+        assert self._native is not None, "a history that is whole"
+        return self._native
+
+    def note_count(self, tokens: object) -> None:
+        """Notes the size of this request as the provider counted it.
+
+        That is all tokens of the prompt, those from its cache included. For what the history grows to it takes the place
+        of the host's estimate. What is not a positive number is ignored.
+        """
+        if self._native is not None and isinstance(tokens, int) and 0 < tokens < 1 << 62:
+            self._native.note_count(tokens)
+
+
 class Window:
     """Keeps what is shown of histories within a size, and remembers how the newest of them were shown.
 
@@ -69,28 +93,27 @@ class Window:
         # What is wrong is said here, and not at each request.
         self._native = NativeWindow(self.host._native, self._chain, _options.as_json(sizes), _calls.begin())
 
-    def show(self, format: str, body: Any, *, less: bool = False, view: str | None = None) -> NativeShown | None:
-        """Returns what to show of a history now; `None` if that is all of it.
+    def show(self, format: str, body: Any, *, less: bool = False, view: str | None = None) -> Shown:
+        """Returns what to show of a history now.
 
         `body`: the request with the history, in a wire format. `less`: the provider refused what was shown before as
-        too long; then `None` if nothing of that can be left out. `view`: the one that was stored for this history. What
-        fails is logged, and the history is shown as it is.
+        too long. `view`: the one that was stored for this history. What fails is logged, and the history is sent as it
+        is.
         """
         call = _calls.begin()
         try:
             history = self.host._native.read(body, format, None, call)
             if history.is_the_providers:
-                return None
+                return Shown(None, is_whole=True)
             shown = self._native.show(history, less, view, call)
         except Error as error:
             log.warning("a history is sent as it is: %s", error)
-            return None
+            return Shown(None, is_whole=True)
         if shown.compaction is not None:
             # What was shown before is needed only if it is shown still.
             self._tell(Compaction(Read(self.host, {}, shown.conversation), shown.compaction))
-        if less:
-            return shown if shown.compaction is not None and shown.compaction.is_compacted else None
-        return None if shown.view is None else shown
+        is_smaller = shown.compaction is not None and shown.compaction.is_compacted
+        return Shown(shown, is_whole=not (is_smaller if less else shown.has_view))
 
     def compact(self, format: str, body: Any, budget: int | float) -> Compaction:
         """Compacts a history now, to a budget as in `baler.compact`, whatever its size."""

@@ -41,12 +41,13 @@ class BalerStrategy:
         included = [place for place, message in enumerate(messages) if not _is_excluded(message)]
         history = [describe(messages[place]) for place in included]
         shown = self._window.show("anthropic", {"model": "", "messages": history})
-        if shown is None:
+        if shown.is_whole:
             return False
-        kept = {index for _, index, _ in shown.messages}
+        placed = shown.native.messages
+        kept = {index for _, index, _ in placed}
         changed: list[Message] = []
         before = 0
-        for _, index, text in shown.messages:
+        for _, index, text in placed:
             described = json.loads(text or "{}")
             if index is None:
                 changed.append(Message("user", [text_of(described)]))

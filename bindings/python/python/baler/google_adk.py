@@ -63,9 +63,9 @@ class BalerPlugin(BasePlugin):
         if isinstance(system, str):
             body["systemInstruction"] = {"parts": [{"text": system}]}
         shown = self._window.show("gemini", body, less=less)
-        if shown is None:
+        if shown.is_whole:
             return False
-        request.contents = applied(shown.messages, history, types.Content.model_validate, _changed)
+        request.contents = applied(shown.native.messages, history, types.Content.model_validate, _changed)
         return True
 
 

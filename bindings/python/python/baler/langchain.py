@@ -21,7 +21,7 @@ from langgraph.types import Command
 
 from ._baler import NativeShown, says_too_long
 from ._blocks import text_of
-from ._view import Window, WindowOptions, applied
+from ._view import Shown, Window, WindowOptions, applied
 from .aio import run
 
 #: Types of content blocks that hold thinking.
@@ -59,8 +59,7 @@ class BalerMiddleware(AgentMiddleware[BalerState, Any, Any]):
         try:
             response = handler(_with(request, shown))
         except Exception as error:
-            shown = self._show(request, less=True) if _is_overflow(error) else None
-            if shown is None:
+            if not _is_overflow(error) or (shown := self._show(request, less=True)).is_whole:
                 raise
             response = handler(_with(request, shown))
         return _noted(request, response, shown)
@@ -71,8 +70,7 @@ class BalerMiddleware(AgentMiddleware[BalerState, Any, Any]):
         try:
             response = await handler(_with(request, shown))
         except Exception as error:
-            shown = await run(self._show, request, less=True) if _is_overflow(error) else None
-            if shown is None:
+            if not _is_overflow(error) or (shown := await run(self._show, request, less=True)).is_whole:
                 raise
             response = await handler(_with(request, shown))
         return _noted(request, response, shown)
@@ -83,7 +81,7 @@ class BalerMiddleware(AgentMiddleware[BalerState, Any, Any]):
             self._windows[size] = Window(**options)
         return self._windows[size]
 
-    def _show(self, request: Any, *, less: bool = False) -> NativeShown | None:
+    def _show(self, request: Any, *, less: bool = False) -> Shown:
         size = None
         if "context_window" not in self._options and "at" not in self._options:
             size = (getattr(request.model, "profile", None) or {}).get("max_input_tokens")
@@ -102,18 +100,18 @@ def _all(request: Any) -> list[AnyMessage]:
     return [*([request.system_message] if request.system_message else []), *request.messages]
 
 
-def _with(request: Any, shown: NativeShown | None) -> Any:
-    if shown is None:
+def _with(request: Any, shown: Shown) -> Any:
+    if shown.is_whole:
         return request
-    placed = _without_thinking_behind_changes(shown, _all(request))
-    messages = applied(shown.messages, placed, lambda message: HumanMessage(text_of(message)), _changed)
+    placed = _without_thinking_behind_changes(shown.native, _all(request))
+    messages = applied(shown.native.messages, placed, lambda message: HumanMessage(text_of(message)), _changed)
     return request.override(messages=[message for message in messages if message is not request.system_message])
 
 
-def _noted(request: Any, response: Any, shown: NativeShown | None) -> Any:
-    if shown is None or shown.view == request.state.get("_baler_view"):
+def _noted(request: Any, response: Any, shown: Shown) -> Any:
+    if shown.is_whole or shown.native.view == request.state.get("_baler_view"):
         return response
-    return ExtendedModelResponse(response, Command(update={"_baler_view": shown.view}))
+    return ExtendedModelResponse(response, Command(update={"_baler_view": shown.native.view}))
 
 
 def _without_thinking_behind_changes(shown: NativeShown, messages: list[AnyMessage]) -> list[AnyMessage]:

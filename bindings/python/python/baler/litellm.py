@@ -46,4 +46,6 @@ class BalerLogger(CustomLogger):
         format = "anthropic" if kind == "anthropic_messages" else "openai-chat"
         frame = {name: request[name] for name in ("model", "tools", "system") if request.get(name)}
         shown = self._window.show(format, {**frame, "messages": messages})
-        return request if shown is None else {**request, "messages": applied_to_dicts(shown.messages, messages)}
+        if shown.is_whole:
+            return request
+        return {**request, "messages": applied_to_dicts(shown.native.messages, messages)}

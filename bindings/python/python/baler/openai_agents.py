@@ -50,9 +50,9 @@ class Filter:
     def _shown(self, frame: dict[str, Any], items: Any, *, less: bool = False) -> Any:
         """Returns the items to send, as `Window.show`. Those that are shown as they are stay the same objects."""
         shown = self._window.show("openai-responses", {**frame, "input": items}, less=less)
-        if shown is None:
+        if shown.is_whole:
             return None
-        sent = applied_to_dicts(shown.messages, items)
+        sent = applied_to_dicts(shown.native.messages, items)
         self._histories[to_json(sent, "")] = items
         while len(self._histories) > HISTORIES:
             self._histories.popitem(last=False)

@@ -48,9 +48,10 @@ class Baler(AbstractCapability[Any]):
         messages = request_context.messages
         body = {**_frame(request_context), "messages": [describe(message) for message in messages]}
         shown = await run(self._window.show, "anthropic", body, less=request_context.attempt > 1)
-        if shown is None:
+        if shown.is_whole:
             return request_context
-        return dataclasses.replace(request_context, messages=applied(shown.messages, messages, _inserted, _changed))
+        sent = applied(shown.native.messages, messages, _inserted, _changed)
+        return dataclasses.replace(request_context, messages=sent)
 
     async def on_model_request_error(self, ctx: Any, *, request_context: Any, error: Exception) -> ModelResponse:
         """Runs when an attempt failed."""

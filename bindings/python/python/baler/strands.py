@@ -47,10 +47,11 @@ class BalerConversationManager(ConversationManager):
         frame = {"model": _name(agent.model), "system": agent.system_prompt or "", "tools": _tools(agent)}
         history = [describe(message) for message in messages]
         shown = self._window.show("anthropic", {**frame, "messages": history}, less=less)
-        if shown is None:
+        if shown.is_whole:
             return False
-        self.removed_message_count += len(messages) - sum(index is not None for _, index, _ in shown.messages)
-        messages[:] = applied(shown.messages, messages, _inserted, _changed)
+        placed = shown.native.messages
+        self.removed_message_count += len(messages) - sum(index is not None for _, index, _ in placed)
+        messages[:] = applied(placed, messages, _inserted, _changed)
         return True
 
 

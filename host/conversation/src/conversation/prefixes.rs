@@ -15,7 +15,7 @@ use crate::formats::plain;
 /// system and the developer before all others say, in which programs put the time and the state of a folder.
 ///
 /// As text it is 32 hex digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Prefix(u128);
 

@@ -46,7 +46,27 @@ impl Format {
             Self::BedrockConverse => "bedrock-converse",
         }
     }
+
+    /// Returns the format of conversations that are posted to a path of a provider, such as `/v1/messages`; `None` if none are:
+    /// for counting tokens, lists of models, a provider's own compaction.
+    #[must_use]
+    pub fn posted_to(path: &str) -> Option<Self> {
+        let path = path.trim_end_matches('/');
+        let found = ENDS.iter().find(|(end, _)| path.ends_with(end));
+        found.map(|(_, format)| *format)
+    }
 }
+
+/// Ends of paths to which conversations are posted.
+const ENDS: [(&str, Format); 7] = [
+    ("/chat/completions", Format::OpenAiChat),
+    ("/responses", Format::OpenAiResponses),
+    ("/messages", Format::Anthropic),
+    (":generateContent", Format::Gemini),
+    (":streamGenerateContent", Format::Gemini),
+    ("/converse", Format::BedrockConverse),
+    ("/converse-stream", Format::BedrockConverse),
+];
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

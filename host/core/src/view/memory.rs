@@ -7,6 +7,7 @@ use baler_conversation::Conversation;
 use baler_conversation::document::Prefix;
 
 use super::View;
+use super::count::{Count, Sent};
 
 /// Views that are remembered. One that was forgotten is computed anew.
 const VIEWS: usize = 256;
@@ -29,6 +30,8 @@ struct Memory {
     views: Recent<Arc<View>>,
     /// By the hash of a whole history of which nothing could be made smaller: the messages until the next try.
     futile: Recent<usize>,
+    /// By the hash of a whole history: what the provider counted of it as it was shown.
+    counts: Recent<Count>,
 }
 
 /// Values by hashes, without the ones that were not used for the longest time.
@@ -91,10 +94,10 @@ impl Views {
         self.note_futile(&history.prefixes());
     }
 
-    /// Decides whether no view is remembered.
+    /// Decides whether nothing is remembered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.with(|memory| memory.views.values.is_empty())
+        self.with(|memory| memory.views.values.is_empty() && memory.counts.values.is_empty())
     }
 
     /// Returns the view that covers most of a history with these hashes.
@@ -124,6 +127,29 @@ impl Views {
         self.with(|memory| {
             let last = memory.futile_of(prefixes);
             last.is_some_and(|(since, wait)| since < wait)
+        })
+    }
+
+    /// Notes the size of a request as its provider counted it: all tokens of the prompt, those that came from a cache
+    /// included, without the answer. From then on this history, and what it grows to, has that size plus the host's count of
+    /// what was added, until the next compaction.
+    ///
+    /// Less than half of the host's count is not believed: some gateways leave out what came from a cache.
+    pub fn note_count(&self, sent: Sent, tokens: u64) {
+        if let Some(count) = Count::new(sent, tokens) {
+            self.with(|memory| memory.counts.insert(sent.history, count));
+        }
+    }
+
+    /// Returns the newest count of what a history with these hashes begins with, shown by the same view.
+    pub(super) fn count(&self, prefixes: &[Prefix], view: Option<&View>) -> Option<Count> {
+        let view = view.map(View::id);
+        self.with(|memory| {
+            let mut newest_first = prefixes.iter().rev();
+            newest_first.find_map(|prefix| {
+                let count = memory.counts.get(prefix)?;
+                count.is_of(view).then_some(count)
+            })
         })
     }
 

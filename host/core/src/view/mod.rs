@@ -6,7 +6,8 @@
 //!
 //! - A [`Window`] says when a history is compacted, and to what size.
 //! - [`Views`] remembers views, and finds that of a history by the hashes of its messages: one that goes on, was rewound or
-//!   branched off gets the newest view of what it still begins with.
+//!   branched off gets the newest view of what it still begins with. What a provider counted of a request ([`Shown::sent`],
+//!   [`Views::note_count`]) takes the place of the host's estimate.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -23,6 +24,7 @@
 //! # Ok(()) }
 //! ```
 
+mod count;
 mod memory;
 #[cfg(test)]
 mod tests;
@@ -37,6 +39,7 @@ use serde::{Deserialize, Serialize};
 use crate::changes::Origin;
 use crate::compaction::Compaction;
 
+pub use count::Sent;
 pub use memory::Views;
 pub use window::{Shown, Window, WindowError};
 
@@ -54,6 +57,9 @@ pub struct View {
     made_at: usize,
     shown: Vec<Entry>,
 }
+
+/// What distinguishes a view from others: the hash of what it covers, and when it was made.
+type ViewId = (Prefix, usize);
 
 /// A message of a view.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,6 +105,11 @@ impl View {
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.shown
+    }
+
+    /// Distinguishes it from others of the same history.
+    const fn id(&self) -> ViewId {
+        (self.prefix, self.made_at)
     }
 
     /// Decides whether this is a view of a history, of which messages may have been taken back or edited since.

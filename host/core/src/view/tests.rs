@@ -261,3 +261,57 @@ fn a_budget_that_is_not_below_its_trigger_is_refused() {
         assert_eq!(error.expect_err("refused").budget, budget);
     }
 }
+
+#[tokio::test]
+async fn what_the_provider_counts_takes_the_place_of_the_estimate_until_the_next_compaction() {
+    for kind in Kind::ALL {
+        let (whole, messages) = session(kind, 5);
+        // Half of what is sent is nothing that the host could count, such as files that the provider stores.
+        let unseen = u64::from(whole.tokens() / 4);
+        let (at, views) = (whole.tokens() / 2, Views::default());
+        let window = window(at, at / 2);
+        let (mut compactions, mut before) = (Vec::new(), 0);
+        for count in 1..=messages.len() {
+            let shown = show(&window, &begin(&whole, &messages[..count]), &views).await;
+            let receipt = shown.receipt();
+            if let Some(receipt) = receipt.filter(|it| it.outcome == Outcome::Compacted) {
+                // Not all counts are scaled.
+                let tokens = &receipt.tokens;
+                assert!(tokens.before >= at - at / 100, "{kind:?}: {tokens:?}");
+                compactions.push(before);
+            }
+            before = shown.conversation.tokens();
+            views.note_count(shown.sent(), u64::from(before) + unseen);
+        }
+        // By its own count the host would wait until `at`.
+        assert!(
+            (1..16).contains(&compactions.len()),
+            "{kind:?} {compactions:?}"
+        );
+        assert!(
+            compactions.iter().all(|tokens| *tokens < at),
+            "{kind:?} {compactions:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_counts_nonsense_costs_neither_a_compaction_per_request_nor_the_conversation()
+ {
+    let (whole, messages) = session(Kind::Anthropic, 3);
+    let (at, views) = (whole.tokens() * 2, Views::default());
+    let window = window(at, at / 2);
+    let mut compactions = 0;
+    for count in 1..=messages.len() {
+        let shown = show(&window, &begin(&whole, &messages[..count]), &views).await;
+        let receipt = shown
+            .receipt()
+            .filter(|receipt| receipt.outcome == Outcome::Compacted);
+        compactions += usize::from(receipt.is_some());
+        if let Some(receipt) = receipt {
+            assert!(receipt.tokens.before > at / 8, "{:?}", receipt.tokens);
+        }
+        views.note_count(shown.sent(), u64::MAX);
+    }
+    assert!(compactions <= messages.len() / 4, "{compactions}");
+}

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use baler_conversation::Conversation;
 use baler_conversation::document::Prefix;
 
+use super::count::Sent;
 use super::{View, Views};
 use crate::compaction::Compaction;
 use crate::compactor::{is_sound, of_refused};
@@ -48,9 +49,35 @@ pub struct Shown {
     pub view: Option<Arc<View>>,
     /// The compaction of what was shown before; `None` if none was due. It may have made nothing smaller.
     pub compaction: Option<Compaction>,
+    sent: Sent,
 }
 
 impl Shown {
+    fn new(
+        prefixes: &[Prefix],
+        conversation: Conversation,
+        view: Option<Arc<View>>,
+        compaction: Option<Compaction>,
+    ) -> Self {
+        let sent = Sent {
+            history: prefixes.last().copied().unwrap_or_default(),
+            view: view.as_deref().map(View::id),
+            tokens: conversation.tokens(),
+        };
+        Self {
+            conversation,
+            view,
+            compaction,
+            sent,
+        }
+    }
+
+    /// Returns what is sent, to note what the provider counts of it ([`Views::note_count`]).
+    #[must_use]
+    pub const fn sent(&self) -> Sent {
+        self.sent
+    }
+
     /// Returns what was done now; `None` if no compaction was due.
     #[must_use]
     pub fn receipt(&self) -> Option<&Receipt> {
@@ -59,7 +86,8 @@ impl Shown {
 }
 
 impl Window {
-    /// Creates a window: requests of `at` tokens and more are compacted to `budget` tokens, by `chain`.
+    /// Creates a window: requests of `at` tokens and more are compacted to `budget` tokens, by `chain`. Both are tokens as the
+    /// provider counts them where that is known ([`Views::note_count`]), and otherwise as the host does.
     ///
     /// # Errors
     /// The budget is 0, or not less than `at`.
@@ -127,26 +155,25 @@ impl Window {
         views: &Views,
         overflow: bool,
     ) -> Result<Shown, HostError> {
-        if !overflow && history.tokens() < self.at && views.is_empty() {
-            return Ok(Shown {
-                conversation: history.clone(),
-                view: None,
-                compaction: None,
-            });
-        }
         let prefixes = history.prefixes();
         let (conversation, view) = as_before(history, views, &prefixes);
-        let tokens = conversation.tokens();
-        let is_due = tokens >= self.at && !views.is_futile(&prefixes);
+        let by_host = conversation.tokens();
+        let count = views.count(&prefixes, view.as_deref());
+        let by_provider = count.map_or(by_host, |count| count.of(by_host));
+        let is_believed = by_host >= self.at || is_settled(view.as_deref(), history);
+        let is_due = by_provider >= self.at && is_believed && !views.is_futile(&prefixes);
         if !overflow && !is_due {
-            return Ok(Shown {
-                conversation,
-                view,
-                compaction: None,
-            });
+            return Ok(Shown::new(&prefixes, conversation, view, None));
         }
+        let conversation = match count {
+            Some(_) => conversation.counting(by_provider),
+            None => conversation,
+        };
         let (budget, trigger) = match overflow {
-            true => (self.budget.min(of_refused(tokens)), Trigger::Overflow),
+            true => {
+                let refused = of_refused(conversation.tokens());
+                (self.budget.min(refused), Trigger::Overflow)
+            }
             false => (self.budget, Trigger::Threshold),
         };
         let mut request = self.request.clone().with_trigger(trigger);
@@ -166,12 +193,24 @@ impl Window {
                 view
             }
         };
-        Ok(Shown {
-            conversation: compaction.conversation.clone(),
-            view,
-            compaction: Some(compaction),
-        })
+        let result = &compaction.conversation;
+        // Counted as the history is.
+        let counted = count.and_then(|_| {
+            let document = result.document().to_owned();
+            history.read_alike(document, None).ok()
+        });
+        let result = counted.unwrap_or_else(|| result.clone());
+        Ok(Shown::new(&prefixes, result, view, Some(compaction)))
     }
+}
+
+/// Messages that must arrive after a compaction before a provider's count alone is a reason for the next one.
+const SETTLED_AFTER: usize = 4;
+
+/// Decides whether the newest compaction is long enough ago that a provider's count is believed. What it says directly after
+/// one is mostly what no compaction can remove, or nonsense.
+fn is_settled(view: Option<&View>, history: &Conversation) -> bool {
+    view.is_none_or(|view| history.message_count() >= view.made_at + SETTLED_AFTER)
 }
 
 /// Returns what is shown of a history by its newest view, with that view.

@@ -12,6 +12,7 @@ mod model;
 mod per_process;
 mod settings;
 mod strategy;
+mod usage;
 mod window;
 
 pub use call::{Call, Cancel};
@@ -22,6 +23,7 @@ pub use inbox::Inbox;
 pub use model::Model;
 pub use settings::Settings;
 pub use strategy::{Load, Strategy, shipped};
+pub use usage::UsageReader;
 pub use window::{Shown, Window};
 
 /// Compiles the component on standard input, in a process that the host started for that. Returns the exit code of
@@ -29,6 +31,12 @@ pub use window::{Shown, Window};
 #[must_use]
 pub fn serve_as_compiler(arguments: Vec<String>) -> Option<u8> {
     baler_host::serve_as_compiler_with(arguments.into_iter().map(Into::into))
+}
+
+/// The wire format of conversations that are posted to a path; `None` if none are.
+#[must_use]
+pub fn format_of_path(path: &str) -> Option<&'static str> {
+    Some(baler_host::Format::posted_to(path)?.name())
 }
 
 /// Whether a provider refused a request as too long for its model, by the status and the body of its answer.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use baler_host::view::{Entry, View, Views};
+use baler_host::view::{Entry, Sent, View, Views};
 
 use super::call::Cancel;
 use super::host::Host;
@@ -29,7 +29,7 @@ struct Inner {
 #[derive(Debug)]
 struct Known {
     chain: Arc<[baler_host::Strategy]>,
-    views: Views,
+    views: Arc<Views>,
 }
 
 impl Window {
@@ -83,7 +83,10 @@ impl Window {
                 false => window.show(&history.0, &known.views).await?,
             })
         })?;
+        let sent = shown.sent();
         Ok(Shown {
+            sent,
+            views: Arc::clone(&known.views),
             conversation: shown.conversation.into(),
             view: shown.view,
             compaction: shown.compaction.map(|made| Arc::new(made.into())),
@@ -98,7 +101,7 @@ impl Window {
         let request = options::compaction(&inner.size.rest, &live.policy, cancel.deadline())?;
         let known = inner.known.get_or_make(|| {
             let chain = cancel.wait(live.chain(&inner.chain))?.into();
-            let views = Views::default();
+            let views = Arc::<Views>::default();
             Ok::<_, Error>(Known { chain, views })
         })?;
         let (host, chain) = (Arc::clone(&live.host), Arc::clone(&known.chain));
@@ -111,6 +114,8 @@ impl Window {
 /// What is shown of a history.
 #[derive(Debug)]
 pub struct Shown {
+    sent: Sent,
+    views: Arc<Views>,
     conversation: Conversation,
     view: Option<Arc<View>>,
     compaction: Option<Arc<Compaction>>,
@@ -123,6 +128,12 @@ impl Shown {
     #[must_use]
     pub fn conversation(&self) -> &Conversation {
         &self.conversation
+    }
+
+    /// Notes the size of the request as its provider counted it: all tokens of the prompt, those from a cache included. For the
+    /// next ones of the same history it takes the place of the host's estimate. 0 and what cannot be are ignored.
+    pub fn note_count(&self, tokens: u64) {
+        self.views.note_count(self.sent, tokens);
     }
 
     /// The compaction that was made now; `None` if none was due.

@@ -33,6 +33,7 @@ mod limits;
 mod retry;
 mod too_long;
 mod transport;
+mod usage;
 mod wire;
 
 pub use self::base_url::{BaseUrl, BaseUrlError};
@@ -41,3 +42,4 @@ pub use self::choice::{ChoiceError, ModelChoice};
 pub use self::client::Client;
 pub use self::key::{KeyError, KeySource, KeySourceError};
 pub use self::too_long::{TOO_LONG_STATUSES, is_too_long, says_too_long};
+pub use self::usage::{Usage, UsageReader};

@@ -1,11 +1,12 @@
 //! What an answer says that its request used.
 
-use axum::http::{HeaderMap, header};
-use baler_host::Format;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Tokens that a provider counted for one request.
+///
+/// OpenAI counts all of the prompt as input and says how much of it came from the cache; Anthropic and Bedrock count the three
+/// apart. Here they are apart.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens of the prompt that were neither read from the provider's cache nor written to it.
@@ -19,18 +20,24 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Returns the tokens of the whole prompt.
+    #[must_use]
+    pub const fn prompt(&self) -> u64 {
+        self.fresh
+            .saturating_add(self.cached)
+            .saturating_add(self.written)
+    }
+
     /// Returns what the prompt is billed as, in fresh tokens: reads from the cache at a tenth, writes at 1.25.
     #[must_use]
     pub fn billed_input(&self) -> f64 {
         self.fresh as f64 + self.cached as f64 * 0.1 + self.written as f64 * 1.25
     }
-}
 
-impl Usage {
     /// Returns the share of the prompt that came from the cache; `None` if there was none.
     #[must_use]
     pub fn cached_share(&self) -> Option<f64> {
-        let all = self.fresh + self.cached + self.written;
+        let all = self.prompt();
         (all > 0).then(|| self.cached as f64 / all as f64)
     }
 }
@@ -47,10 +54,10 @@ impl std::ops::AddAssign for Usage {
 /// The most bytes of an answer, or of one line of a stream, that are read for its usage.
 const MOST: usize = 4 << 20;
 
-/// Reads usage from an answer that passes.
+/// Reads usage from an answer that passes, in any format of a provider: OpenAI Chat Completions and Responses, Anthropic
+/// Messages, Gemini, Bedrock Converse (except its binary streams).
 #[derive(Debug)]
-pub(crate) struct UsageReader {
-    format: Format,
+pub struct UsageReader {
     is_stream: bool,
     /// The answer, or the last line of the stream, so far.
     text: Vec<u8>,
@@ -58,17 +65,18 @@ pub(crate) struct UsageReader {
 }
 
 impl UsageReader {
-    pub(crate) fn new(format: Format, headers: &HeaderMap) -> Self {
+    /// Creates a reader of one answer. `is_stream`: it is a stream of server-sent events.
+    #[must_use]
+    pub const fn new(is_stream: bool) -> Self {
         Self {
-            format,
-            is_stream: is_event_stream(headers),
+            is_stream,
             text: Vec::new(),
             found: None,
         }
     }
 
     /// Reads the next piece.
-    pub(crate) fn see(&mut self, piece: &[u8]) {
+    pub fn see(&mut self, piece: &[u8]) {
         if !self.is_stream {
             self.keep(piece);
             return;
@@ -83,7 +91,8 @@ impl UsageReader {
     }
 
     /// Returns the usage after the last piece; `None` if the answer had none.
-    pub(crate) fn end(mut self) -> Option<Usage> {
+    #[must_use]
+    pub fn end(mut self) -> Option<Usage> {
         if self.is_stream {
             self.read_line();
         } else if let Ok(value) = serde_json::from_slice::<Value>(&self.text) {
@@ -124,66 +133,58 @@ impl UsageReader {
         let Some(usage) = places.iter().find_map(|place| value.pointer(place)) else {
             return;
         };
-        let number = |place: &str| usage.pointer(place).and_then(Value::as_u64);
+        let number = |names: &[&str]| {
+            let mut values = names.iter().filter_map(|name| usage.pointer(name));
+            values.find_map(Value::as_u64)
+        };
         let found = self.found.get_or_insert_default();
         let set = |field: &mut u64, value: Option<u64>| *field = value.unwrap_or(*field);
-        if self.format == Format::Anthropic {
-            set(&mut found.fresh, number("/input_tokens"));
-            set(&mut found.cached, number("/cache_read_input_tokens"));
-            set(&mut found.written, number("/cache_creation_input_tokens"));
-            set(&mut found.output, number("/output_tokens"));
-            return;
+        set(&mut found.fresh, number(&INPUT));
+        set(&mut found.cached, number(&CACHED));
+        set(&mut found.written, number(&WRITTEN));
+        set(&mut found.output, number(&OUTPUT));
+        // These count the cached tokens as input, too.
+        if let Some(cached) = number(&CACHED_INPUT) {
+            found.cached = cached.min(found.fresh);
+            found.fresh -= found.cached;
         }
-        // The others count all of the prompt as input, and say how much of it was cached.
-        let [input, cached, output] = match self.format {
-            Format::Gemini => [
-                "/promptTokenCount",
-                "/cachedContentTokenCount",
-                "/candidatesTokenCount",
-            ],
-            Format::OpenAiResponses => [
-                "/input_tokens",
-                "/input_tokens_details/cached_tokens",
-                "/output_tokens",
-            ],
-            _ => [
-                "/prompt_tokens",
-                "/prompt_tokens_details/cached_tokens",
-                "/completion_tokens",
-            ],
-        };
-        if let Some(input) = number(input) {
-            found.cached = number(cached).unwrap_or(0).min(input);
-            found.fresh = input - found.cached;
-        }
-        set(&mut found.output, number(output));
     }
 }
 
-/// Decides whether an answer is a stream of events.
-pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
-    let kind = headers.get(header::CONTENT_TYPE);
-    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
-}
+/// Where usage says how many tokens of a prompt were neither read from the cache nor written to it. With [`CACHED_INPUT`], how
+/// many there were in all.
+const INPUT: [&str; 4] = [
+    "/input_tokens",
+    "/prompt_tokens",
+    "/promptTokenCount",
+    "/inputTokens",
+];
+const CACHED_INPUT: [&str; 3] = [
+    "/input_tokens_details/cached_tokens",
+    "/prompt_tokens_details/cached_tokens",
+    "/cachedContentTokenCount",
+];
+const CACHED: [&str; 2] = ["/cache_read_input_tokens", "/cacheReadInputTokens"];
+const WRITTEN: [&str; 2] = ["/cache_creation_input_tokens", "/cacheWriteInputTokens"];
+const OUTPUT: [&str; 4] = [
+    "/output_tokens",
+    "/completion_tokens",
+    "/candidatesTokenCount",
+    "/outputTokens",
+];
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderValue;
-
     use super::*;
 
-    fn used(format: Format, kind: &'static str, answer: &str) -> Option<Usage> {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-        let mut reader = UsageReader::new(format, &headers);
+    fn used(is_stream: bool, answer: &str) -> Option<Usage> {
+        let mut reader = UsageReader::new(is_stream);
         // However the network cuts it.
         for piece in answer.as_bytes().chunks(7) {
             reader.see(piece);
         }
         reader.end()
     }
-
-    const EVENTS: &str = "text/event-stream; charset=utf-8";
 
     #[test]
     fn usage_is_read_from_every_form_of_answer() {
@@ -193,44 +194,36 @@ mod tests {
             written: 0,
             output: 12,
         };
-        for (format, kind, answer) in [
+        for (is_stream, answer) in [
             (
-                Format::Anthropic,
-                EVENTS,
+                true,
                 "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":30,\"cache_read_input_tokens\":900,\"cache_creation_input_tokens\":0,\"output_tokens\":1}}}\n\nevent: message_delta\ndata: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":12}}\n\n",
             ),
             (
-                Format::OpenAiChat,
-                "application/json",
+                false,
                 r#"{"choices":[],"usage":{"prompt_tokens":930,"completion_tokens":12,"prompt_tokens_details":{"cached_tokens":900}}}"#,
             ),
             (
-                Format::OpenAiChat,
-                EVENTS,
+                true,
                 "data: {\"choices\":[{\"delta\":{\"content\":\"潮\"}}],\"usage\":null}\r\n\r\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":930,\"completion_tokens\":12,\"prompt_tokens_details\":{\"cached_tokens\":900}}}\r\n\r\ndata: [DONE]\r\n\r\n",
             ),
             (
-                Format::OpenAiResponses,
-                EVENTS,
+                true,
                 "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"usage\":{\"input_tokens\":930,\"input_tokens_details\":{\"cached_tokens\":900},\"output_tokens\":12}}}",
             ),
             (
-                Format::Gemini,
-                "application/json",
+                false,
+                r#"{"output":{},"usage":{"inputTokens":30,"outputTokens":12,"totalTokens":942,"cacheReadInputTokens":900,"cacheWriteInputTokens":0}}"#,
+            ),
+            (
+                false,
                 r#"[{"candidates":[]},{"usageMetadata":{"promptTokenCount":930,"cachedContentTokenCount":900,"candidatesTokenCount":12}}]"#,
             ),
         ] {
-            assert_eq!(
-                used(format, kind, answer),
-                Some(expected),
-                "{format:?} {kind}"
-            );
+            assert_eq!(used(is_stream, answer), Some(expected), "{answer}");
         }
-        assert_eq!(
-            used(Format::OpenAiChat, EVENTS, "data: {\"usage\": nonsense\n"),
-            None
-        );
-        assert_eq!(used(Format::Gemini, "text/html", "<p>busy</p>"), None);
+        assert_eq!(used(true, "data: {\"usage\": nonsense\n"), None);
+        assert_eq!(used(false, "<p>busy</p>"), None);
     }
 
     #[test]
