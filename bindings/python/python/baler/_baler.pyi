@@ -6,7 +6,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, SupportsFloat, SupportsIndex, final
 
-__all__ = ["Cancel", "NativeCompactor", "NativeConversation", "NativeHost", "NativeResult", "NativeShown", "NativeStrategy", "NativeWindow", "compile_component", "is_too_long", "says_too_long", "strategies", "to_json", "version"]
+__all__ = ["Cancel", "NativeCompactor", "NativeConversation", "NativeHost", "NativeResult", "NativeShown", "NativeStrategy", "NativeUsage", "NativeWindow", "compile_component", "format_of_path", "is_too_long", "says_too_long", "strategies", "to_json", "version"]
 
 @final
 class Cancel:
@@ -235,6 +235,11 @@ class NativeShown:
         The request to send.
         """
     @property
+    def has_view(self, /) -> bool:
+        """
+        Whether less than the whole history is shown.
+        """
+    @property
     def made_at(self, /) -> int:
         """
         Number of messages that the history had when the view was made; 0 without one.
@@ -244,6 +249,10 @@ class NativeShown:
         """
         The messages that are shown, in order: `kept` or `changed` with an index in the history, or `inserted`; the last two
         with their JSON.
+        """
+    def note_count(self, /, tokens: SupportsIndex) -> None:
+        """
+        Notes the size of the request as its provider counted it: all tokens of the prompt. What cannot be is ignored.
         """
     @property
     def view(self, /) -> str | None:
@@ -288,6 +297,25 @@ class NativeStrategy:
         """
 
 @final
+class NativeUsage:
+    """
+    Reads the size of a request, as the provider counted it, from the answer that passes.
+    """
+    def __new__(cls, /, is_stream: bool) -> NativeUsage:
+        """
+        Begins with an answer. `is_stream`: it is a stream of server-sent events.
+        """
+    def end(self, /) -> int | None:
+        """
+        Returns the tokens of the prompt after the last piece, those from a cache included; `None` if the answer does not
+        say.
+        """
+    def see(self, /, piece: bytes) -> None:
+        """
+        Reads the next piece.
+        """
+
+@final
 class NativeWindow:
     """
     Keeps what is shown of histories within a number of tokens.
@@ -311,6 +339,11 @@ def compile_component(arguments: SupportsGetItem[int, str]) -> int | None:
     """
     Compiles the component on standard input, in a process that the host started for that. Returns the
     exit code of the process; `None` in every other process.
+    """
+
+def format_of_path(path: str) -> str | None:
+    """
+    Returns the wire format of conversations that are posted to a path; `None` if none are.
     """
 
 def is_too_long(status: SupportsIndex, body: bytes) -> bool:
