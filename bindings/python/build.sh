@@ -25,5 +25,5 @@ mkdir -p data/scripts
 cp "$program" data/scripts/baler
 strip data/scripts/baler 2> /dev/null || true
 # Beside the tests with their features, so that nothing is built twice.
-case "$profile" in dev) features=(--features unified) ;; *) features=() ;; esac
+case "$profile" in dev) features=(--features same-features) ;; *) features=() ;; esac
 maturin build --locked --profile "$profile" "${features[@]}" --out "$folder"

@@ -18,7 +18,7 @@ pip install --quiet --requirement tests/requirements.txt
 pip install --quiet "$scratch"/wheels/*.whl
 
 # The stub is generated from the library.
-case "$profile" in dev) features=(--features unified) ;; *) features=() ;; esac
+case "$profile" in dev) features=(--features same-features) ;; *) features=() ;; esac
 maturin generate-stubs --quiet --profile "$profile" "${features[@]}" --out "$scratch/stubs"
 if ! diff "$scratch/stubs/baler/_baler.pyi" python/baler/_baler.pyi; then
   echo "error: _baler.pyi is out of date: maturin generate-stubs --profile $profile --out python" >&2

@@ -119,7 +119,7 @@ export interface CompactorOptions {
 export interface WindowOptions {
   /** The model's context window, in tokens. This or `at` is required. */
   contextWindow?: number | null
-  /** Tokens of a request from which on to compact. Default: 80 % of the window. */
+  /** Tokens of a request from which on to compact: the provider's, once it has answered. Default: 80 % of the window. */
   at?: number | null
   /** Tokens that the result should fit in. Default: half of `at`. */
   budget?: number | null

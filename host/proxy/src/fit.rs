@@ -158,7 +158,7 @@ impl Fitter {
                 self.take(&mut fit, shown, history);
                 let exchange = &fit.record.exchange;
                 if !exchange.shadow || exchange.action == Action::Passed {
-                    fit.record.sent = Some((Arc::clone(views), sent));
+                    fit.record.sent = sent.map(|sent| (Arc::clone(views), sent));
                 }
             }
             Err(error) => {
@@ -182,9 +182,7 @@ impl Fitter {
             Some(Outcome::Unchanged(why) | Outcome::Repaired(why)) => serde_json::to_value(why)
                 .ok()
                 .and_then(|why| why.as_str().map(str::to_owned)),
-            None if shown.conversation.tokens() >= self.window.at() => {
-                Some("tried-recently".to_owned())
-            }
+            None if shown.is_held => Some("tried-recently".to_owned()),
             _ => None,
         };
         if exchange.action == Action::Compacted

@@ -61,9 +61,14 @@ impl Record {
 
 impl Drop for Record {
     fn drop(&mut self) {
-        self.exchange.usage = self.reader.take().and_then(UsageReader::end);
-        if let (Some((views, sent)), Some(usage)) = (&self.sent, self.exchange.usage) {
-            views.note_count(*sent, usage.prompt());
+        if let Some(mut reader) = self.reader.take() {
+            reader.end();
+            self.exchange.usage = reader.usage();
+            if let (Some((views, sent)), Some(tokens), 200) =
+                (&self.sent, reader.prompt(), self.exchange.status)
+            {
+                views.note_count(sent, tokens);
+            }
         }
         let Some(observer) = self.observer.take() else {
             return;

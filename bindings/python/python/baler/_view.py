@@ -28,7 +28,7 @@ class WindowOptions(TypedDict, total=False):
     """When a history is compacted, and to what size. `context_window` or `at` is required.
 
     - `context_window`: The model's context window, in tokens.
-    - `at`: Tokens of a request from which on to compact. Default: 80 % of the window.
+    - `at`: Tokens of a request from which on to compact: the provider's, once it has answered. Default: 80 % of the window.
     - `budget`: Tokens that the result should fit in. Default: half of `at`.
     - `strategy`: What decides what to keep, as in `baler.compact`.
     - `host`: The host. Default: one with default options.

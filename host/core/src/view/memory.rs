@@ -94,12 +94,6 @@ impl Views {
         self.note_futile(&history.prefixes());
     }
 
-    /// Decides whether nothing is remembered.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.with(|memory| memory.views.values.is_empty() && memory.counts.values.is_empty())
-    }
-
     /// Returns the view that covers most of a history with these hashes.
     pub(super) fn find(&self, prefixes: &[Prefix]) -> Option<Arc<View>> {
         self.with(|memory| {
@@ -134,8 +128,8 @@ impl Views {
     /// included, without the answer. From then on this history, and what it grows to, has that size plus the host's count of
     /// what was added, until the next compaction.
     ///
-    /// Less than half of the host's count is not believed: some gateways leave out what came from a cache.
-    pub fn note_count(&self, sent: Sent, tokens: u64) {
+    /// Less than four fifths of the host's count is not believed, nor is more than four times as much.
+    pub fn note_count(&self, sent: &Sent, tokens: u64) {
         if let Some(count) = Count::new(sent, tokens) {
             self.with(|memory| memory.counts.insert(sent.history, count));
         }
@@ -143,7 +137,6 @@ impl Views {
 
     /// Returns the newest count of what a history with these hashes begins with, shown by the same view.
     pub(super) fn count(&self, prefixes: &[Prefix], view: Option<&View>) -> Option<Count> {
-        let view = view.map(View::id);
         self.with(|memory| {
             let mut newest_first = prefixes.iter().rev();
             newest_first.find_map(|prefix| {

@@ -58,9 +58,6 @@ pub struct View {
     shown: Vec<Entry>,
 }
 
-/// What distinguishes a view from others: the hash of what it covers, and when it was made.
-type ViewId = (Prefix, usize);
-
 /// A message of a view.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -105,11 +102,6 @@ impl View {
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.shown
-    }
-
-    /// Distinguishes it from others of the same history.
-    const fn id(&self) -> ViewId {
-        (self.prefix, self.made_at)
     }
 
     /// Decides whether this is a view of a history, of which messages may have been taken back or edited since.

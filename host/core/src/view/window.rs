@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use baler_conversation::Conversation;
 use baler_conversation::document::Prefix;
+use baler_conversation::{Conversation, Role};
 
 use super::count::Sent;
 use super::{View, Views};
@@ -49,33 +49,16 @@ pub struct Shown {
     pub view: Option<Arc<View>>,
     /// The compaction of what was shown before; `None` if none was due. It may have made nothing smaller.
     pub compaction: Option<Compaction>,
-    sent: Sent,
+    /// Whether a compaction was due, and was not tried because one was in vain a few messages ago.
+    pub is_held: bool,
+    sent: Option<Sent>,
 }
 
 impl Shown {
-    fn new(
-        prefixes: &[Prefix],
-        conversation: Conversation,
-        view: Option<Arc<View>>,
-        compaction: Option<Compaction>,
-    ) -> Self {
-        let sent = Sent {
-            history: prefixes.last().copied().unwrap_or_default(),
-            view: view.as_deref().map(View::id),
-            tokens: conversation.tokens(),
-        };
-        Self {
-            conversation,
-            view,
-            compaction,
-            sent,
-        }
-    }
-
-    /// Returns what is sent, to note what the provider counts of it ([`Views::note_count`]).
+    /// Returns what is sent, to note what the provider counts of it ([`Views::note_count`]); `None` for instructions alone.
     #[must_use]
-    pub const fn sent(&self) -> Sent {
-        self.sent
+    pub fn sent(&self) -> Option<Sent> {
+        self.sent.clone()
     }
 
     /// Returns what was done now; `None` if no compaction was due.
@@ -155,26 +138,39 @@ impl Window {
         views: &Views,
         overflow: bool,
     ) -> Result<Shown, HostError> {
+        if is_unknown(history) {
+            return Ok(Shown {
+                conversation: history.clone(),
+                view: None,
+                compaction: None,
+                is_held: false,
+                sent: None,
+            });
+        }
         let prefixes = history.prefixes();
         let (conversation, view) = as_before(history, views, &prefixes);
         let by_host = conversation.tokens();
         let count = views.count(&prefixes, view.as_deref());
-        let by_provider = count.map_or(by_host, |count| count.of(by_host));
-        let is_believed = by_host >= self.at || is_settled(view.as_deref(), history);
-        let is_due = by_provider >= self.at && is_believed && !views.is_futile(&prefixes);
-        if !overflow && !is_due {
-            return Ok(Shown::new(&prefixes, conversation, view, None));
-        }
-        let conversation = match count {
-            Some(_) => conversation.counting(by_provider),
-            None => conversation,
+        let by_provider = count.as_ref().map_or(by_host, |count| count.of(by_host));
+        let shown = |conversation: Conversation, view: Option<Arc<View>>| Shown {
+            sent: Some(Sent {
+                history: prefixes.last().copied().unwrap_or_default(),
+                view: view.clone(),
+                tokens: conversation.tokens(),
+            }),
+            conversation,
+            view,
+            compaction: None,
+            is_held: by_provider >= self.at,
         };
+        let is_due = by_provider >= self.at && !views.is_futile(&prefixes);
+        if !overflow && !is_due {
+            return Ok(shown(conversation, view));
+        }
+        let budget = count.map_or(self.budget, |count| count.in_host_tokens(self.budget));
         let (budget, trigger) = match overflow {
-            true => {
-                let refused = of_refused(conversation.tokens());
-                (self.budget.min(refused), Trigger::Overflow)
-            }
-            false => (self.budget, Trigger::Threshold),
+            true => (budget.min(of_refused(by_host)), Trigger::Overflow),
+            false => (budget, Trigger::Threshold),
         };
         let mut request = self.request.clone().with_trigger(trigger);
         request.budget = Budget::Tokens(budget);
@@ -193,24 +189,19 @@ impl Window {
                 view
             }
         };
-        let result = &compaction.conversation;
-        // Counted as the history is.
-        let counted = count.and_then(|_| {
-            let document = result.document().to_owned();
-            history.read_alike(document, None).ok()
-        });
-        let result = counted.unwrap_or_else(|| result.clone());
-        Ok(Shown::new(&prefixes, result, view, Some(compaction)))
+        let made = shown(compaction.conversation.clone(), view);
+        Ok(Shown {
+            compaction: Some(compaction),
+            is_held: false,
+            ..made
+        })
     }
 }
 
-/// Messages that must arrive after a compaction before a provider's count alone is a reason for the next one.
-const SETTLED_AFTER: usize = 4;
-
-/// Decides whether the newest compaction is long enough ago that a provider's count is believed. What it says directly after
-/// one is mostly what no compaction can remove, or nonsense.
-fn is_settled(view: Option<&View>, history: &Conversation) -> bool {
-    view.is_none_or(|view| history.message_count() >= view.made_at + SETTLED_AFTER)
+/// Decides whether a history holds instructions alone. By these it cannot be told from others.
+fn is_unknown(history: &Conversation) -> bool {
+    let mut roles = history.all_messages().iter().map(|message| message.role);
+    roles.all(|role| matches!(role, Role::System | Role::Developer))
 }
 
 /// Returns what is shown of a history by its newest view, with that view.

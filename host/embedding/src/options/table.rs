@@ -356,7 +356,7 @@ pub const TABLE: &[Row] = &[
         Group::Window,
         "at",
         Type::Count,
-        "Tokens of a request from which on to compact. Default: 80 % of the window.",
+        "Tokens of a request from which on to compact: the provider's, once it has answered. Default: 80 % of the window.",
     ),
     row(
         Group::Window,

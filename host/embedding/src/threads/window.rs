@@ -114,7 +114,7 @@ impl Window {
 /// What is shown of a history.
 #[derive(Debug)]
 pub struct Shown {
-    sent: Sent,
+    sent: Option<Sent>,
     views: Arc<Views>,
     conversation: Conversation,
     view: Option<Arc<View>>,
@@ -133,7 +133,9 @@ impl Shown {
     /// Notes the size of the request as its provider counted it: all tokens of the prompt, those from a cache included. For the
     /// next ones of the same history it takes the place of the host's estimate. 0 and what cannot be are ignored.
     pub fn note_count(&self, tokens: u64) {
-        self.views.note_count(self.sent, tokens);
+        if let Some(sent) = &self.sent {
+            self.views.note_count(sent, tokens);
+        }
     }
 
     /// The compaction that was made now; `None` if none was due.

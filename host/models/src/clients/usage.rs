@@ -44,10 +44,14 @@ impl Usage {
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.fresh += other.fresh;
-        self.cached += other.cached;
-        self.written += other.written;
-        self.output += other.output;
+        for (sum, more) in [
+            (&mut self.fresh, other.fresh),
+            (&mut self.cached, other.cached),
+            (&mut self.written, other.written),
+            (&mut self.output, other.output),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
     }
 }
 
@@ -61,7 +65,8 @@ pub struct UsageReader {
     is_stream: bool,
     /// The answer, or the last line of the stream, so far.
     text: Vec<u8>,
-    found: Option<Usage>,
+    usage: Option<Usage>,
+    prompt: Option<u64>,
 }
 
 impl UsageReader {
@@ -71,7 +76,8 @@ impl UsageReader {
         Self {
             is_stream,
             text: Vec::new(),
-            found: None,
+            usage: None,
+            prompt: None,
         }
     }
 
@@ -90,9 +96,8 @@ impl UsageReader {
         self.keep(rest);
     }
 
-    /// Returns the usage after the last piece; `None` if the answer had none.
-    #[must_use]
-    pub fn end(mut self) -> Option<Usage> {
+    /// Reads what the last piece ends.
+    pub fn end(&mut self) {
         if self.is_stream {
             self.read_line();
         } else if let Ok(value) = serde_json::from_slice::<Value>(&self.text) {
@@ -102,7 +107,21 @@ impl UsageReader {
                 whole => self.read(&whole),
             }
         }
-        self.found
+        self.text.clear();
+    }
+
+    /// Returns what is billed, as far as the answer has said; `None` if it has said nothing.
+    #[must_use]
+    pub const fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
+    /// Returns the tokens of the prompt, those from a cache included; `None` if the answer has not said.
+    ///
+    /// That is not what is billed where the provider asked its model several times for one answer, to use tools of its own.
+    #[must_use]
+    pub const fn prompt(&self) -> Option<u64> {
+        self.prompt
     }
 
     fn keep(&mut self, piece: &[u8]) {
@@ -130,42 +149,50 @@ impl UsageReader {
             "/response/usage",
             "/usageMetadata",
         ];
-        let Some(usage) = places.iter().find_map(|place| value.pointer(place)) else {
+        let found = places.iter().find_map(|place| value.pointer(place));
+        let Some(said) = found.filter(|said| said.is_object()) else {
             return;
         };
-        let number = |names: &[&str]| {
-            let mut values = names.iter().filter_map(|name| usage.pointer(name));
-            values.find_map(Value::as_u64)
-        };
-        let found = self.found.get_or_insert_default();
-        let set = |field: &mut u64, value: Option<u64>| *field = value.unwrap_or(*field);
-        set(&mut found.fresh, number(&INPUT));
-        set(&mut found.cached, number(&CACHED));
-        set(&mut found.written, number(&WRITTEN));
-        set(&mut found.output, number(&OUTPUT));
-        // These count the cached tokens as input, too.
-        if let Some(cached) = number(&CACHED_INPUT) {
-            found.cached = cached.min(found.fresh);
-            found.fresh -= found.cached;
+        let mut usage = self.usage.unwrap_or_default();
+        let prompt = prompt(said, &usage);
+        let output = OUTPUT.iter().find_map(|name| number(said, name));
+        if prompt.is_none() && output.is_none() {
+            return;
         }
+        usage.output = output.unwrap_or(usage.output);
+        if let Some([fresh, cached, written]) = prompt {
+            (usage.fresh, usage.cached, usage.written) = (fresh, cached, written);
+            // The first of a stream: at its end Anthropic says the sum of all prompts.
+            let is_one = self.is_stream || !has_tools_of_the_provider(said);
+            let all = Some(usage.prompt()).filter(|all| is_one && *all > 0);
+            self.prompt = self.prompt.or(all);
+        }
+        self.usage = Some(usage);
     }
 }
 
-/// Where usage says how many tokens of a prompt were neither read from the cache nor written to it. With [`CACHED_INPUT`], how
-/// many there were in all.
-const INPUT: [&str; 4] = [
-    "/input_tokens",
-    "/prompt_tokens",
-    "/promptTokenCount",
-    "/inputTokens",
+/// Where usage says how many tokens a prompt had, and how many of these were cached. LiteLLM has fields of Anthropic's beside
+/// those of OpenAI, which then are in this sum, too.
+const ALL_AND_CACHED: [[&str; 2]; 3] = [
+    ["/prompt_tokens", "/prompt_tokens_details/cached_tokens"],
+    ["/promptTokenCount", "/cachedContentTokenCount"],
+    ["/input_tokens", "/input_tokens_details/cached_tokens"],
 ];
-const CACHED_INPUT: [&str; 3] = [
-    "/input_tokens_details/cached_tokens",
-    "/prompt_tokens_details/cached_tokens",
-    "/cachedContentTokenCount",
+
+/// Where it says how many tokens were neither read from the cache nor written to it, were read, and were written.
+const APART: [[&str; 3]; 2] = [
+    [
+        "/input_tokens",
+        "/cache_read_input_tokens",
+        "/cache_creation_input_tokens",
+    ],
+    [
+        "/inputTokens",
+        "/cacheReadInputTokens",
+        "/cacheWriteInputTokens",
+    ],
 ];
-const CACHED: [&str; 2] = ["/cache_read_input_tokens", "/cacheReadInputTokens"];
-const WRITTEN: [&str; 2] = ["/cache_creation_input_tokens", "/cacheWriteInputTokens"];
+
 const OUTPUT: [&str; 4] = [
     "/output_tokens",
     "/completion_tokens",
@@ -173,17 +200,49 @@ const OUTPUT: [&str; 4] = [
     "/outputTokens",
 ];
 
+fn number(said: &Value, place: &str) -> Option<u64> {
+    said.pointer(place).and_then(Value::as_u64)
+}
+
+/// Returns the tokens of a prompt that were fresh, read from the cache and written to it. `before`: what was said earlier, where
+/// a stream says only what has changed.
+fn prompt(said: &Value, before: &Usage) -> Option<[u64; 3]> {
+    for [all, cached] in ALL_AND_CACHED {
+        // Anthropic's input has no such details, and some gateways say that fields of other formats are 0.
+        let is_other = all == "/input_tokens" && !said["input_tokens_details"].is_object();
+        if let Some(all) = number(said, all).filter(|all| *all > 0 && !is_other) {
+            let cached = number(said, cached).unwrap_or_default().min(all);
+            return Some([all - cached, cached, 0]);
+        }
+    }
+    APART.into_iter().find_map(|[fresh, cached, written]| {
+        Some([
+            number(said, fresh)?,
+            number(said, cached).unwrap_or(before.cached),
+            number(said, written).unwrap_or(before.written),
+        ])
+    })
+}
+
+/// Decides whether a model of Anthropic's used tools of its provider, so that its prompts are counted together.
+fn has_tools_of_the_provider(said: &Value) -> bool {
+    let used = said["server_tool_use"].as_object();
+    let mut counts = used.into_iter().flat_map(serde_json::Map::values);
+    counts.any(|count| count.as_u64() > Some(0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn used(is_stream: bool, answer: &str) -> Option<Usage> {
+    fn used(is_stream: bool, answer: &str) -> (Option<Usage>, Option<u64>) {
         let mut reader = UsageReader::new(is_stream);
         // However the network cuts it.
         for piece in answer.as_bytes().chunks(7) {
             reader.see(piece);
         }
-        reader.end()
+        reader.end();
+        (reader.usage(), reader.prompt())
     }
 
     #[test]
@@ -220,10 +279,67 @@ mod tests {
                 r#"[{"candidates":[]},{"usageMetadata":{"promptTokenCount":930,"cachedContentTokenCount":900,"candidatesTokenCount":12}}]"#,
             ),
         ] {
-            assert_eq!(used(is_stream, answer), Some(expected), "{answer}");
+            assert_eq!(
+                used(is_stream, answer),
+                (Some(expected), Some(930)),
+                "{answer}"
+            );
         }
-        assert_eq!(used(true, "data: {\"usage\": nonsense\n"), None);
-        assert_eq!(used(false, "<p>busy</p>"), None);
+        for (is_stream, nothing) in [
+            (true, "data: {\"usage\": nonsense\n"),
+            (true, "data: {\"choices\": [], \"usage\": null}\n"),
+            (false, r#"{"usage": {"prompt_tokens": 12.5}}"#),
+            (false, r#"{"usage": [930]}"#),
+            (false, "<p>busy</p>"),
+        ] {
+            assert_eq!(used(is_stream, nothing), (None, None), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn what_gateways_add_is_not_counted_twice() {
+        for (is_stream, answer) in [
+            // LiteLLM in front of Anthropic.
+            (
+                false,
+                r#"{"usage":{"prompt_tokens":930,"prompt_tokens_details":{"cached_tokens":0},"cache_creation_input_tokens":900,"cache_read_input_tokens":0}}"#,
+            ),
+            // new-api.
+            (
+                false,
+                r#"{"usage":{"prompt_tokens":930,"completion_tokens":1,"input_tokens":0,"output_tokens":0}}"#,
+            ),
+            (
+                false,
+                r#"{"usage":{"prompt_tokens":0,"input_tokens":930,"output_tokens":1}}"#,
+            ),
+            // Details in one event and not in the next.
+            (
+                true,
+                "data: {\"usage\":{\"prompt_tokens\":930,\"prompt_tokens_details\":{\"cached_tokens\":900}}}\n\ndata: {\"usage\":{\"prompt_tokens\":930}}\n\n",
+            ),
+        ] {
+            let (usage, prompt) = used(is_stream, answer);
+            let billed = usage.expect("there is some").prompt();
+            assert_eq!((billed, prompt), (930, Some(930)), "{answer}");
+        }
+    }
+
+    #[test]
+    fn the_sum_of_several_prompts_is_billed_and_is_no_size() {
+        let stream = "data: {\"message\":{\"usage\":{\"input_tokens\":30,\"cache_read_input_tokens\":900}}}\n\ndata: {\"usage\":{\"input_tokens\":90,\"cache_read_input_tokens\":2700,\"output_tokens\":12,\"server_tool_use\":{\"web_search_requests\":2}}}\n\n";
+        let (usage, prompt) = used(true, stream);
+        assert_eq!(usage.expect("there is some").prompt(), 2_790);
+        assert_eq!(prompt, Some(930));
+        // Some gateways say nothing at first.
+        let late = "data: {\"message\":{\"usage\":{\"input_tokens\":0}}}\n\ndata: {\"usage\":{\"input_tokens\":930,\"output_tokens\":1}}\n\n";
+        assert_eq!(used(true, late).1, Some(930));
+        for (searches, expected) in [(0, Some(930)), (2, None)] {
+            let whole = format!(
+                r#"{{"usage":{{"input_tokens":930,"output_tokens":1,"server_tool_use":{{"web_search_requests":{searches}}}}}}}"#
+            );
+            assert_eq!(used(false, &whole).1, expected, "{searches}");
+        }
     }
 
     #[test]

@@ -386,3 +386,38 @@ async fn what_is_recorded_of_a_session_can_be_read_again() {
     let text = std::fs::read_to_string(path.join(format!("{}.jsonl", names[0]))).expect("a file");
     assert!(!text.contains("harbour") && !text.contains("Aino"));
 }
+
+/// A request of a session with this many turns, each of which begins with the one before.
+fn growing(turns: usize) -> String {
+    let mut body: Value = serde_json::from_str(&chat(turns, "the Petrel")).expect("JSON");
+    body["messages"].as_array_mut().expect("a list").pop();
+    body.to_string()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_stays_within_what_the_provider_counts() {
+    // Several times what the proxy counts.
+    let tokens = |bytes: usize| bytes * 2 / 3;
+    let upstream = upstream(move |_, body| {
+        let usage = format!(r#""usage": {{"prompt_tokens": {}}}"#, tokens(body.len()));
+        Response::new(Body::from(format!(r#"{{"choices": [], {usage}}}"#)))
+    });
+    let (at, turn) = (12_000, tokens(growing(2).len() - growing(1).len()));
+    let (url, exchanges) = start(builder(upstream.address, at, 6_000));
+    for turns in 1..80 {
+        let answer = ask(&url, growing(turns)).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        answer.bytes().await.expect("the whole answer");
+        let sent = tokens(upstream.last().body.len());
+        // The newest turn is not counted yet.
+        assert!(
+            sent < at as usize + turn,
+            "{sent} tokens after {turns} turns"
+        );
+    }
+    let total = total(&exchanges);
+    assert!((2..12).contains(&total.compactions), "{total:?}");
+    let largest = exchanges.lock().expect("no panic");
+    let largest = largest.iter().map(|one| one.tokens[1]).max();
+    assert!(largest < Some(at / 2), "by its own count: {largest:?}");
+}
