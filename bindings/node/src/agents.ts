@@ -105,7 +105,8 @@ class Views {
   }
 
   #remember(sent: readonly object[], of: Sent): void {
-    this.#sent.set(hashOf(sent), of)
+    const hash = hashOf(sent)
+    if (hash !== undefined) this.#sent.set(hash, of)
     for (const oldest of this.#sent.keys()) {
       if (this.#sent.size <= HISTORIES) break
       this.#sent.delete(oldest)
@@ -115,7 +116,12 @@ class Views {
   /** Notes what a model says of the size of a request. */
   counted({ input }: ModelCall, answer: unknown): void {
     const { usage } = (answer ?? {}) as { usage?: { inputTokens?: unknown } }
-    if (Array.isArray(input) && usage?.inputTokens) this.#sent.get(hashOf(input))?.shown.noteCount(usage.inputTokens)
+    if (Array.isArray(input) && usage?.inputTokens) this.#of(input)?.shown.noteCount(usage.inputTokens)
+  }
+
+  #of(sent: readonly object[]): Sent | undefined {
+    const hash = hashOf(sent)
+    return hash === undefined ? undefined : this.#sent.get(hash)
   }
 
   /** Returns a request with less than was sent, for this and later ones; `undefined` if nothing helps. */
@@ -129,7 +135,7 @@ class Views {
       previous_response_id: request.previousResponseId,
       conversation: request.conversationId,
     }
-    const items = this.#sent.get(hashOf(sent))?.items ?? sent
+    const items = this.#of(sent)?.items ?? sent
     const input = await this.show(frame, items, { less: true, ...(signal && { signal }) })
     return input === items ? undefined : { ...request, input }
   }
@@ -218,8 +224,13 @@ function describedTools(tools: readonly object[] = []): Members[] {
     .map(({ type, name, description, parameters }) => ({ type, name, description, parameters }))
 }
 
-function hashOf(items: readonly object[]): string {
-  return createHash('sha256').update(JSON.stringify(items)).digest('base64')
+/** Returns the hash of items; `undefined` if they are no JSON. */
+function hashOf(items: readonly object[]): string | undefined {
+  try {
+    return createHash('sha256').update(JSON.stringify(items)).digest('base64')
+  } catch {
+    return undefined
+  }
 }
 
 function toldBy(error: unknown): string {

@@ -103,12 +103,12 @@ function counted<R>(answer: R, shown: Shown): R {
 
 /** What an answer used. Newer versions of the specification count more finely. */
 interface Usage {
-  readonly inputTokens?: number | { readonly total?: number | undefined } | undefined
+  readonly inputTokens?: number | { readonly total?: number | undefined } | null | undefined
 }
 
 function promptOf(usage: Usage | undefined): number | undefined {
   const tokens = usage?.inputTokens
-  return typeof tokens === 'object' ? tokens.total : tokens
+  return typeof tokens === 'object' ? tokens?.total : tokens
 }
 
 /** Returns an answer whose stream notes the size of its request at its end. */
@@ -117,7 +117,7 @@ function countedAtEnd<R>(answer: R, shown: Shown): R {
   if (!(stream instanceof ReadableStream)) return answer
   const passing = new TransformStream<{ type?: string }>({
     transform(part, out) {
-      if (part.type === 'finish') counted(part, shown)
+      if (part?.type === 'finish') counted(part, shown)
       out.enqueue(part)
     },
   })
@@ -138,7 +138,10 @@ export interface Step<M> {
 interface Sent {
   readonly messages: readonly Message[]
   readonly history: readonly Message[]
-  readonly shown: Shown | undefined
+  /** Number of the step. */
+  readonly step: number
+  /** Until the next step: it holds all of the history. */
+  shown: Shown | undefined
 }
 
 /** A function for `prepareStep`. */
@@ -148,34 +151,41 @@ export type BalerPrepareStep = <M extends Message>(step: Step<M>) => Promise<{ m
  * Returns a function for the option `prepareStep` of `generateText`, `streamText` and agents, which gives each step a view
  * of the history.
  *
- * It knows neither the tools nor an error of the model: prefer the middleware, if you can wrap the model.
+ * It knows no error of the model, and of the tools only what the provider counted in the step before: prefer the middleware, if
+ * you can wrap the model.
  */
 export function balerPrepareStep(options: WindowOptions): BalerPrepareStep {
   const window = new Window(options)
-  /** By the last message of what was sent. */
+  /** By the last message of what was sent, and by that of its history. */
   const sent = new WeakMap<Message, Sent>()
 
-  /** Returns what was sent last of the history that these messages go on with. */
-  function before(messages: readonly Message[]): Sent | undefined {
+  /** Returns what was sent last of the history that these messages go on with, and the number of those that it stands for. */
+  function before(messages: readonly Message[]): [Sent, number] | [] {
     for (let index = messages.length - 1; index >= 0; index -= 1) {
       const found = sent.get(messages[index] as Message)
-      const begins = found?.messages.every((message, place) => message === messages[place])
-      if (begins && found?.messages.length === index + 1) return found
+      // From version 7 on, what was sent in one step is where the next one begins. Before, each begins with the history.
+      const begins = [found?.messages, found?.history].some(
+        (one) => one?.length === index + 1 && one.every((message, place) => message === messages[place]),
+      )
+      if (found && begins) return [found, index + 1]
     }
-    return undefined
+    return []
   }
 
-  return async <M extends Message>({ messages: given, model, instructions, steps }: Step<M>) => {
-    const last = before(given)
-    last?.shown?.noteCount(promptOf(steps?.at(-1)?.usage))
-    // From version 7 on, what was sent in one step is where the next one begins.
-    const history = last ? [...(last.history as readonly M[]), ...given.slice(last.messages.length)] : given
+  return async <M extends Message>({ messages: given, model, instructions, steps = [] }: Step<M>) => {
+    const [last, known] = before(given)
+    if (last !== undefined) {
+      // Not each step must have come here.
+      if (last.step + 1 === steps.length) last.shown?.noteCount(promptOf(steps.at(-1)?.usage))
+      last.shown = undefined
+    }
+    const history = last ? [...(last.history as readonly M[]), ...given.slice(known)] : given
     const system = [instructions ?? []].flat().map((text) => (typeof text === 'string' ? text : String(text.content)))
     const name = typeof model === 'string' ? model : model.modelId
     const { messages, shown } = await view(window, { model: name, messages: history, system })
     const made = messages ?? given
-    const newest = made.at(-1)
-    if (newest) sent.set(newest, { messages: made, history, shown })
+    const one: Sent = { messages: made, history, step: steps.length, shown }
+    for (const newest of [made.at(-1), history.at(-1)]) if (newest) sent.set(newest, one)
     return messages ? { messages } : {}
   }
 }

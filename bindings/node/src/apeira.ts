@@ -24,6 +24,8 @@ export interface Agent {
 export interface Step<I extends object> {
   readonly input: I[]
   readonly model: string
+  /** The steps of the turn so far. */
+  readonly steps?: readonly { readonly usage?: { readonly inputTokens?: unknown } | undefined }[]
 }
 
 /** A plugin of `createAgent`. */
@@ -35,8 +37,6 @@ export interface BalerPlugin {
   init(agent: Agent): void
   /** Runs before each request to the model. */
   prepareStep<I extends object>(step: Step<I>): Promise<{ input?: I[] }>
-  /** Runs after each answer. */
-  onStepFinish(step: { readonly usage?: { readonly inputTokens?: unknown } }): void
 }
 
 /**
@@ -47,14 +47,20 @@ export interface BalerPlugin {
 export function baler(options: WindowOptions = {}): BalerPlugin {
   const windows = new Windows(options)
   let agent: Agent | undefined
-  let last: Shown | undefined
+  /** What was shown last. Forks of an agent share its plugin, and run at the same time. */
+  const last: Sent[] = []
 
-  async function prepareStep<I extends object>({ input, model }: Step<I>): Promise<{ input?: I[] }> {
+  async function prepareStep<I extends object>({ input, model, steps }: Step<I>): Promise<{ input?: I[] }> {
+    const text = beginningOf(input)
+    const place = last.findLastIndex((one) => text?.startsWith(`${one.text},`))
+    const [before] = place < 0 ? [] : last.splice(place, 1)
+    before?.shown.noteCount(steps?.at(-1)?.usage?.inputTokens)
     const parts = input.flatMap((item: Item) => partsOf(item).map((part): Part => ({ item, part })))
     const frame = { model, instructions: textOf(agent?.instructions), tools: agent?.tools.map(describedTool) }
     const window = windows.of(agent?.state.get().contextLength)
     const shown = await window.show('openai-responses', { ...frame, input: parts.map(({ part }) => part) })
-    last = shown
+    if (text !== undefined) last.push({ text, shown })
+    if (last.length > INPUTS) last.shift()
     if (shown.isWhole) return {}
     const sent = applied<Part, Item>(
       shown.placed,
@@ -72,7 +78,25 @@ export function baler(options: WindowOptions = {}): BalerPlugin {
       agent = given
     },
     prepareStep,
-    onStepFinish: ({ usage }) => last?.noteCount(usage?.inputTokens),
+  }
+}
+
+/** Inputs that are remembered until the next step tells what the provider counted of them. */
+const INPUTS = 16
+
+/** What was shown of an input. */
+interface Sent {
+  /** What the JSON of a longer input begins with. */
+  readonly text: string
+  readonly shown: Shown
+}
+
+/** Returns what the JSON of a longer input begins with; `undefined` if it cannot be written. */
+function beginningOf(input: readonly object[]): string | undefined {
+  try {
+    return JSON.stringify(input).slice(0, -1)
+  } catch {
+    return undefined
   }
 }
 

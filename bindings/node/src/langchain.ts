@@ -101,9 +101,15 @@ export function balerMiddleware<S = undefined>(options: MiddlewareOptions<S> = {
   return { ...middleware, stateSchema, afterAgent }
 }
 
-/** Notes the size of a request that its answer tells. */
+/** What the model answered. */
+interface Answer {
+  readonly usage_metadata?: { readonly input_tokens?: unknown }
+}
+
+/** Notes the size of a request that its answer tells. Of one with a structured response, the model's is the first message. */
 function counted<A>(answer: A, shown: Shown): A {
-  shown.noteCount((answer as { usage_metadata?: { input_tokens?: unknown } } | null)?.usage_metadata?.input_tokens)
+  const { usage_metadata: own, messages } = (answer ?? {}) as Answer & { readonly messages?: readonly Answer[] }
+  shown.noteCount((own ?? messages?.[0]?.usage_metadata)?.input_tokens)
   return answer
 }
 

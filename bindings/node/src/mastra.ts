@@ -30,6 +30,11 @@ interface Kept {
   retried?: number
 }
 
+/** What the last chunk of an answer tells. */
+interface Finish {
+  readonly output?: { readonly usage?: { readonly inputTokens?: unknown } }
+}
+
 /** A processor that sends the model a view of the history that fits its context window. */
 export class BalerProcessor {
   readonly id = 'baler'
@@ -40,10 +45,9 @@ export class BalerProcessor {
     this.#window = new Window(options)
   }
 
-  /** Runs before each step. It notes what counts besides the messages, and what the provider counted in the step before. */
+  /** Runs before each step. It notes what counts besides the messages. */
   processInputStep(step: {
     state: ProcessorState
-    steps?: readonly { readonly usage?: { readonly inputTokens?: unknown } }[]
     tools?: Record<string, unknown>
     activeTools?: string[]
     providerOptions?: ProviderOptions | undefined
@@ -52,7 +56,6 @@ export class BalerProcessor {
     const { tools = {}, activeTools = Object.keys(tools) } = step
     kept.tools = activeTools.flatMap((name) => (name in tools ? toolOf(name, tools[name]) : []))
     kept.providerOptions = step.providerOptions
-    kept.shown?.noteCount(step.steps?.at(-1)?.usage?.inputTokens)
   }
 
   /** Runs before each request to the model. What it returns is sent, and not stored. */
@@ -65,10 +68,21 @@ export class BalerProcessor {
     const kept = call.state as Kept
     const request = { model: call.model.modelId, messages: call.prompt, tools: kept.tools }
     kept.request = request
+    kept.shown = undefined
     if (isContinued(kept.providerOptions)) return undefined
     const { messages, shown } = await view(this.#window, request, { signal: call.abortSignal ?? null })
     kept.shown = shown
     return messages && { prompt: messages as M[] }
+  }
+
+  /** Runs after each answer. It notes the size of the request as the provider counted it. */
+  processLLMResponse(answer: {
+    chunks: readonly { readonly type: string; readonly payload: unknown }[]
+    state: ProcessorState
+  }): undefined {
+    const kept = answer.state as Kept
+    const finish = answer.chunks.findLast(({ type }) => type === 'finish')?.payload as Finish | undefined
+    kept.shown?.noteCount(finish?.output?.usage?.inputTokens)
   }
 
   /** Runs when the model refused a request. If it is too long, and can be smaller, it is sent once more. */

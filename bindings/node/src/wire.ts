@@ -58,16 +58,32 @@ export async function fitted(
 /** Returns a response that notes the size of its request as it is read. */
 function counted(response: Response, shown: Shown): Response {
   const { body, url, redirected, type } = response
-  if (!response.ok || !(body instanceof ReadableStream)) return response
+  if (!response.ok || !(body instanceof ReadableStream) || body.locked || response.bodyUsed) return response
   const usage = new NativeUsage(/^text\/event-stream/i.test(response.headers.get('content-type') ?? ''))
-  const passing = new TransformStream<Uint8Array, Uint8Array>({
-    transform(piece, out) {
-      usage.see(piece)
-      out.enqueue(piece)
+  // The body is not touched before somebody reads: the runtime gives up the connection of a response that nobody reads.
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  // Also of an answer that is given up or breaks off: some providers tell the size at the beginning.
+  const note = () => shown.noteCount(usage.end())
+  const source: UnderlyingDefaultSource<Uint8Array> = {
+    async pull(out) {
+      reader ??= response.body!.getReader()
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        note()
+        throw error
+      })
+      if (done) {
+        note()
+        return out.close()
+      }
+      if (ArrayBuffer.isView(value)) usage.see(value)
+      out.enqueue(value)
     },
-    flush: () => shown.noteCount(usage.end()),
-  })
-  const made = new Response(body.pipeThrough(passing), response)
+    cancel(reason) {
+      note()
+      return (reader ?? response.body!).cancel(reason)
+    },
+  }
+  const made = new Response(new ReadableStream(source, { highWaterMark: 0 }), response)
   // What a constructor does not take.
   return Object.defineProperties(made, { url: { value: url }, redirected: { value: redirected }, type: { value: type } })
 }

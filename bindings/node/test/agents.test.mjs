@@ -8,7 +8,7 @@ import { balerFilter } from 'baler/agents'
 import { balerFetch } from 'baler/openai'
 
 import { described } from '../dist/items.js'
-import { framework, host, output, provider, small, TASK, without } from './provider.mjs'
+import { counted, framework, host, output, provider, small, stream as events, TASK, without } from './provider.mjs'
 
 const agents = framework('@openai/agents')
 const openai = framework('openai')
@@ -299,6 +299,11 @@ test('what failed does not fail the run', { skip }, async (t) => {
   }
   assert.equal(warnings.length, 4)
   assert.throws(() => balerFilter({ host }), OptionError)
+  // Nor where answers pass, too.
+  const input = [{ role: 'user', content: 'x', providerData: { big: 1n } }]
+  const model = filter.withRetry({ getResponse: async () => ({ output: [], usage: new Usage({ inputTokens: 9 }) }) })
+  assert.equal(await shown(filter, input), input)
+  assert.equal((await model.getResponse({ input })).usage.inputTokens, 9)
 })
 
 test('outputs of every form are shortened in a copy', async () => {
@@ -372,6 +377,41 @@ test('items are described as the SDK sends them', { skip }, async () => {
   const json = (value) => JSON.parse(JSON.stringify(value))
   assert.equal(sent[0].input.length, input.length)
   assert.deepEqual(json(input.map(described)).map(alike), sent[0].input.map(alike))
+})
+
+test("the size of a request is what the provider counts, where a model is wrapped", { skip }, async (t) => {
+  let tokens
+  const { seen, url } = await provider(t, (asked, response) => {
+    const bed = asked.body.input.findLast(({ type }) => type === 'function_call_output')?.call_id ?? -1
+    const next = Number(bed) + 1
+    const call = (bed) => ({ type: 'function_call', id: `fc_${bed}`, call_id: `${bed}`, name: 'soil', arguments: `{"bed":${bed}}`, status: 'completed' })
+    const text = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'Done.', annotations: [] }] }
+    const usage = { input_tokens: tokens(asked), input_tokens_details: { cached_tokens: 9 }, output_tokens: 1, total_tokens: tokens(asked) + 1 }
+    const json = { id: `resp_${next}`, object: 'response', created_at: 1, model: 'm', status: 'completed', tools: [], output: next < 90 ? [0, 1, 2].map((more) => call(next + more)) : [text], usage }
+    if (!asked.body.stream) return { json }
+    events(response, [{ type: 'response.created', response: { ...json, output: [], usage: null } }, { type: 'response.completed', response: json }])
+  })
+  const client = new openai.default({ apiKey: 'k', baseURL: `${url}/v1`, maxRetries: 0 })
+  for (const stream of [false, true]) {
+    const ask = async (isWrapped) => {
+      seen.length = 0
+      const compactions = []
+      const filter = balerFilter({ ...small, at: 6_000, onCompaction: () => compactions.push(seen.length) })
+      const model = new OpenAIResponsesModel(client, 'gpt-5-mini')
+      const result = await go(gardener(isWrapped ? filter.withRetry(model) : model), filter, { stream, session: new MemorySession() })
+      if (stream) await result.completed
+      assert.equal(result.finalOutput, 'Done.')
+      assert.equal(seen.length, 31)
+      return compactions.length
+    }
+    tokens = () => 1
+    assert.equal(await ask(true), 0)
+    tokens = counted
+    assert.equal(await ask(false), 0)
+    assert.ok((await ask(true)) > 0)
+    // What is added in a step is estimated.
+    for (const asked of seen) assert.ok(counted(asked) < 6_500, `${counted(asked)} tokens`)
+  }
 })
 
 test('a filter over the client of OpenAI, and its client alone', { skip }, async (t) => {

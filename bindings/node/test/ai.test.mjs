@@ -7,7 +7,7 @@ import { after, describe, test } from 'node:test'
 import { setLog, validate } from 'baler'
 import { balerMiddleware, balerPrepareStep } from 'baler/ai'
 
-import { TASK, assertStable, assertValid, framework, frozen, host, isSummary, measured, nextBed, partsOf, resultsIn, thinks } from './prompts.mjs'
+import { TASK, assertStable, assertValid, counted, framework, frozen, host, isSummary, measured, nextBed, partsOf, resultsIn, thinks } from './prompts.mjs'
 
 globalThis.AI_SDK_LOG_WARNINGS = false
 
@@ -15,10 +15,11 @@ const warnings = []
 setLog((warning) => warnings.push(warning))
 after(() => setLog(null))
 
-const usage = {
-  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+const used = (tokens) => ({
+  inputTokens: { total: tokens, noCache: 1, cacheRead: tokens - 1, cacheWrite: 0 },
   outputTokens: { total: 1, text: 1, reasoning: 0 },
-}
+})
+const usage = used(1)
 const small = { host, at: 1_500, strategy: 'native:digest' }
 const tooLong = 'prompt is too long: 208310 tokens > 200000 maximum'
 
@@ -36,8 +37,8 @@ for (const name of ['ai', 'ai6', 'ai60']) {
 function tests(ai, mocks) {
   const isSeven = mocks.MockLanguageModelV4 !== undefined
 
-  /** Measures two beds at a time, until all are. It refuses prompts of more than `most` characters. */
-  function gardener({ beds = 80, most = Infinity, Mock = mocks.MockLanguageModelV4 ?? mocks.MockLanguageModelV3 } = {}) {
+  /** Measures two beds at a time, until all are. It refuses prompts of more than `most` characters, and says that they have `tokens`. */
+  function gardener({ beds = 80, most = Infinity, tokens = () => 1, Mock = mocks.MockLanguageModelV4 ?? mocks.MockLanguageModelV3 } = {}) {
     const seen = []
     const refused = []
     const answer = (prompt) => {
@@ -54,12 +55,12 @@ function tests(ai, mocks) {
       return [thought, { type: 'text', text: `Beds ${bed}, ${bed + 1}. ` }, ...calls.map((call) => ({ type: 'tool-call', ...call }))]
     }
     const reason = (content) => (content.some(({ type }) => type === 'tool-call') ? 'tool-calls' : 'stop')
-    const finish = (content) => ({ finishReason: { unified: reason(content), raw: reason(content) }, usage })
+    const finish = (content, prompt) => ({ finishReason: { unified: reason(content), raw: reason(content) }, usage: used(tokens(prompt)) })
     const model = new Mock({
       modelId: 'gpt-5',
       doGenerate: async ({ prompt }) => {
         const content = answer(prompt)
-        return { content, ...finish(content), warnings: [] }
+        return { content, ...finish(content, prompt), warnings: [] }
       },
       doStream: async ({ prompt }) => {
         const content = answer(prompt)
@@ -69,7 +70,7 @@ function tests(ai, mocks) {
           const delta = { type: `${type}-delta`, id, delta: text }
           return [{ type: `${type}-start`, id }, delta, { type: `${type}-end`, id, providerMetadata }]
         })
-        const chunks = [{ type: 'stream-start', warnings: [] }, ...parts, { type: 'finish', ...finish(content) }]
+        const chunks = [{ type: 'stream-start', warnings: [] }, ...parts, { type: 'finish', ...finish(content, prompt) }]
         return { stream: mocks.convertArrayToReadableStream(chunks) }
       },
     })
@@ -332,6 +333,29 @@ function tests(ai, mocks) {
       assert.deepEqual(script.seen.at(-1).slice(0, before.shown.length), before.shown)
     })
   }
+
+  test('the size of a request is what the provider counts', async () => {
+    const options = { ...small, at: 6_000 }
+    for (const how of ['generateText', 'streamText']) {
+      for (const by of ['middleware', 'prepareStep']) {
+        const ask = async (tokens) => {
+          const script = gardener({ tokens })
+          const { compactions, options: own } = watched(script, options)
+          const call = by === 'middleware' ? { model: wrapped(script, own) } : { model: script.model, prepareStep: balerPrepareStep(own) }
+          const result = ai[how]({ ...run, ...call })
+          if (how === 'streamText') await result.consumeStream()
+          assert.equal((await (await result).steps).length, 41)
+          return { script, compactions }
+        }
+        assert.deepEqual((await ask(() => 1)).compactions, [], `${how}, ${by}`)
+        const { script, compactions } = await ask(counted)
+        assert.ok(compactions.length > 0, `${how}, ${by}`)
+        assertStable(script.seen, compactions)
+        // What is added in a step is estimated.
+        for (const prompt of script.seen) assert.ok(counted(prompt) < 6_400, `${how}, ${by}: ${counted(prompt)} tokens`)
+      }
+    }
+  })
 
   test('prepareStep works inside of one of your own', async () => {
     const script = gardener()

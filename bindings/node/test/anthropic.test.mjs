@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { count, OptionError, validate } from 'baler'
 import { balerFetch, balerMiddleware } from 'baler/anthropic'
 
-import { claudeAnswer, claudeHistory, claudeRefusal, framework, host, output, provider, small, TASK, upTo, without } from './provider.mjs'
+import { claudeAnswer, claudeHistory, claudeRefusal, framework, host, output, provider, small, stream as events, TASK, upTo, without } from './provider.mjs'
 
 const anthropic = framework('@anthropic-ai/sdk')
 const skip = without(anthropic)
@@ -90,6 +90,49 @@ test('thinking that is bound to removed messages goes with them', { skip }, asyn
   const sent = seen[0].body.messages
   assert.ok(sent.length < messages.length && sent.length > 4)
   assert.doesNotMatch(JSON.stringify(sent), /"thinking"/)
+})
+
+test('the size of a request is what the provider counts', { skip }, async (t) => {
+  // Far more than baler does.
+  const usage = { input_tokens: 90, cache_read_input_tokens: 5_000, cache_creation_input_tokens: 900, output_tokens: 1 }
+  const message = { ...claudeAnswer().json, usage }
+  const { seen, url } = await provider(t, ({ body }, answer) => {
+    if (!body.stream) return { json: message }
+    events(answer, [
+      { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Done.' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 3 } },
+      { type: 'message_stop' },
+    ])
+  })
+  const asks = {
+    'an answer': ({ messages }, body) => messages.create(body),
+    'an answer with its response': ({ messages }, body) => messages.create(body).withResponse(),
+    'a response': async ({ messages }, body) => (await messages.create(body).asResponse()).text(),
+    'a stream': async ({ messages }, body) => {
+      for await (const _ of await messages.create({ ...body, stream: true }));
+    },
+    'a stream that is given up': async ({ messages }, body) => {
+      for await (const { type } of await messages.create({ ...body, stream: true })) if (type === 'content_block_delta') break
+    },
+    'the helper for streams': async ({ messages }, body) => assert.equal(await messages.stream(body).finalText(), 'Done.'),
+    'the helper, aborted': async ({ messages }, body) => {
+      const stream = messages.stream(body)
+      stream.on('text', () => stream.abort())
+      await assert.rejects(stream.done(), anthropic.default.APIUserAbortError)
+    },
+    'the beta': ({ beta }, body) => beta.messages.create(body),
+  }
+  for (const [name, send] of Object.entries(asks)) {
+    const asked = client(url, { at: 6_000 })
+    seen.length = 0
+    for (const beds of [40, 41]) await send(asked, { ...ask, messages: claudeHistory(beds) })
+    const [before, after] = seen.map(({ body }) => body.messages.length)
+    assert.equal(before, claudeHistory(40).length, name)
+    assert.ok(after < before - 20, `${name}: ${after}`)
+  }
 })
 
 test('streams pass as they come', { skip }, async (t) => {

@@ -113,6 +113,26 @@ describe('Apeira', () => {
     })
   }
 
+  for (const chat of [false, true]) {
+    test(`the size of a request is what the provider counts: ${chat ? 'chat' : 'responses'}`, async () => {
+      // More than twice as many tokens as baler.
+      const counted = (input) => Math.round(JSON.stringify(input).length / 2)
+      const ask = async (tokens) => {
+        const scripts = [cook(), cook()]
+        let compactions = 0
+        const shared = plugin({ at: 4_000, onCompaction: () => (compactions += 1) })
+        // As forks do.
+        await Promise.all(scripts.map((script, n) => kitchen(script, [shared], { chat, tokens }).run(`${TASK} ${n}`)))
+        return [compactions, ...scripts.flatMap(({ requests }) => requests)]
+      }
+      assert.equal((await ask(() => 1))[0], 0)
+      const [compactions, ...requests] = await ask(counted)
+      assert.ok(compactions > 1)
+      // What is added in a step is estimated.
+      for (const input of requests) assert.ok(counted(input) < 4_400, `${counted(input)} tokens`)
+    })
+  }
+
   test('items that are shown as they are stay the same objects', async () => {
     const { prepareStep } = plugin({ at: 900 })
     const inside = (pot) => ({ id: String(pot), type: 'function', function: { name: 'taste', arguments: `{"pot":${pot}}` } })

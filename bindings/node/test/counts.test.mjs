@@ -94,12 +94,25 @@ test('fetch: an answer that nobody reads to its end tells nothing, and is given 
 })
 
 test('fetch: what is no stream of the platform passes as it is', async () => {
-  const answers = [new Response(null, { status: 204 }), { status: 200, ok: true, body: { pipe() {} }, headers: new Headers() }, Response.json({}, { status: 503 })]
+  const [used, locked] = [Response.json({}), Response.json({})]
+  await used.text()
+  locked.body.getReader()
+  const answers = [new Response(null, { status: 204 }), { status: 200, ok: true, body: { pipe() {} }, headers: new Headers() }, Response.json({}, { status: 503 }), used, locked]
   for (const answer of answers) {
     const fetch = balerFetch(at, async () => answer)
     const body = JSON.stringify({ messages: chatHistory(2) })
     assert.equal(await fetch('https://models.example/v1/chat/completions', { method: 'POST', body }), answer)
   }
+})
+
+test('fetch: an answer that nobody reads is not touched', async () => {
+  const answer = Response.json({})
+  const fetch = balerFetch(at, async () => answer)
+  const response = await fetch('https://models.example/v1/chat/completions', { method: 'POST', body: JSON.stringify({ messages: chatHistory(2) }) })
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  // The runtime gives up the connections of those.
+  assert.ok(!answer.body.locked)
+  assert.deepEqual(await response.json(), {})
 })
 
 test("the middleware of Anthropic's client: what came from the cache counts", async () => {
@@ -147,6 +160,23 @@ for (const [name, inputTokens] of [['a number', COUNTED], ['an object', { total:
     }
   })
 }
+
+test('the AI SDK: usage that says nothing does no harm', async () => {
+  const middleware = forAi(at)
+  for (const usage of [undefined, null, {}, { inputTokens: null }, { inputTokens: {} }, { inputTokens: '9' }]) {
+    const params = await middleware.transformParams({ params: { prompt: prompt(2) }, model: { modelId: 'gpt-5' } })
+    assert.equal((await middleware.wrapGenerate({ doGenerate: async () => ({ usage }), params, model: { modelId: 'gpt-5' } })).usage, usage)
+  }
+})
+
+test("the AI SDK's `prepareStep`: what a step used that it did not see counts for no other", async () => {
+  const prepare = balerPrepareStep(at)
+  const whole = prompt(41)
+  const ask = async (beds, steps) => (await prepare({ messages: whole.slice(0, 1 + 2 * beds), model: 'gpt-5', steps })).messages
+  const usage = { inputTokens: COUNTED }
+  assert.equal(await ask(39, []), undefined)
+  assert.equal(await ask(41, [{}, { usage }]), undefined)
+})
 
 test("the AI SDK's `prepareStep`: with the next step, tools included", async () => {
   const prepare = balerPrepareStep(at)
@@ -207,23 +237,33 @@ test('LangChain', async () => {
   }))
 })
 
-test('Mastra: with the next step', async () => {
+test('Mastra', async () => {
   const processor = new BalerProcessor(at)
   const state = {}
-  const steps = []
   assertCompacted(await twice(prompt, async (messages) => {
-    processor.processInputStep({ state, steps })
+    processor.processInputStep({ state })
     const made = await processor.processLLMRequest({ prompt: messages, model: { modelId: 'gpt-5' }, state })
-    steps.push({ usage: { inputTokens: COUNTED } })
+    const finish = { type: 'finish', payload: { output: { usage: { inputTokens: COUNTED } } } }
+    processor.processLLMResponse({ state, chunks: [{ type: 'text-delta', payload: { text: 'x' } }, finish] })
     return (made?.prompt ?? messages).length
   }))
 })
 
-test('Apeira', async () => {
+test('Apeira: with the next step of the same agent, whatever its forks do', async () => {
   const plugin = forApeira(at)
+  const ask = async (input, steps) => ((await plugin.prepareStep({ input, model: 'gpt-5', steps })).input ?? input).length
+  const other = [{ role: 'user', content: 'Und die Kräuter?' }]
+  const usage = { inputTokens: COUNTED, totalTokens: COUNTED + 1 }
+  const steps = []
   assertCompacted(await twice(responsesHistory, async (input) => {
-    const made = await plugin.prepareStep({ input, model: 'gpt-5' })
-    plugin.onStepFinish({ usage: { inputTokens: COUNTED, totalTokens: COUNTED + 1 } })
-    return (made.input ?? input).length
+    const sent = await ask(input, steps)
+    await ask(other, [])
+    steps.push({ usage })
+    return sent
   }))
+  // What the fork is told is of no other history.
+  const fork = (beds) => responsesHistory(beds).toSpliced(1, 0, ...other)
+  assert.equal(await ask(fork(40), []), fork(40).length)
+  await ask([...other, ...other], [{ usage }])
+  assert.equal(await ask(fork(41), [{}]), fork(41).length)
 })

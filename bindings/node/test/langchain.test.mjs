@@ -47,7 +47,7 @@ describe('LangChain', { skip }, () => {
   /** An agent whose model sounds two berths at a time. */
   function harbour(
     model,
-    { middleware = [], checkpointer, systemPrompt = 'You are the harbour master.', words = '', baler, ...options } = {},
+    { middleware = [], checkpointer, responseFormat, systemPrompt = 'You are the harbour master.', words = '', baler, ...options } = {},
   ) {
     const sounding = lc.tool(
       ({ berth }) =>
@@ -59,7 +59,7 @@ describe('LangChain', { skip }, () => {
       },
     )
     const own = baler ?? balerMiddleware({ host, strategy: 'native:digest', ...options })
-    return lc.createAgent({ model, tools: [sounding], systemPrompt, middleware: [...middleware, own], checkpointer })
+    return lc.createAgent({ model, tools: [sounding], systemPrompt, middleware: [...middleware, own], checkpointer, ...(responseFormat && { responseFormat }) })
   }
 
   const config = { recursionLimit: 500 }
@@ -172,6 +172,40 @@ describe('LangChain', { skip }, () => {
     const [last, now] = model.requests.slice(-2)
     assert.ok(last.every((message, place) => same(message, now[place])))
     assert.equal(now.length, last.length + 2)
+  })
+
+  test('the size of a request is what the provider counts', async () => {
+    // More than twice as many tokens as baler.
+    const counted = (sent) => Math.round(characters(sent) / 2)
+    for (const stream of [false, true]) {
+      const ask = async (tokens) => {
+        const model = new Scripted({ tokens })
+        const compactions = []
+        const agent = harbour(model, { at: 3_000, onCompaction: () => compactions.push(model.requests.length) })
+        if (stream) for await (const _ of await agent.stream(task(), { ...config, streamMode: 'messages' }));
+        else await agent.invoke(task(), config)
+        assert.equal(model.requests.length, BERTHS / 2 + 1)
+        return { model, compactions }
+      }
+      assert.deepEqual((await ask(() => 1)).compactions, [])
+      const { model, compactions } = await ask(counted)
+      assert.ok(compactions.length > 0)
+      // What is added in a step is estimated.
+      for (const sent of model.requests) assert.ok(counted(sent) < 3_400, `${counted(sent)} tokens`)
+    }
+    // Of an answer with a structure, too. The first version refuses those of every middleware.
+    if (framework('langchain/package.json').version.startsWith('1.0.')) return
+    const model = new Scripted({ structure: { deepest: 8 }, tokens: () => 5_990 })
+    const compactions = []
+    const responseFormat = lc.toolStrategy(z.object({ deepest: z.number() }))
+    const agent = harbour(model, { at: 6_000, onCompaction: () => compactions.push(model.requests.length), responseFormat })
+    const say = (berth) => [new core.HumanMessage(`Berth ${berth}? Which ship lies there, and since when? 何という船？`), new core.AIMessage('The bark Aurora, of Piraeus.')]
+    const history = [...Array(60).keys()].flatMap(say)
+    const { messages, structuredResponse } = await agent.invoke({ messages: [...history, new core.HumanMessage(TASK)] }, config)
+    assert.deepEqual(structuredResponse, { deepest: 8 })
+    assert.deepEqual(compactions, [])
+    await agent.invoke({ messages: [...messages, new core.HumanMessage('And the lighthouse? 灯台は？'.repeat(5))] }, config)
+    assert.deepEqual(compactions, [1])
   })
 
   test('another system prompt changes no view, and an edited history gets a new one', async () => {
@@ -387,12 +421,13 @@ function scripted({ BaseChatModel, AIMessage, AIMessageChunk, ChatGenerationChun
       return 'scripted'
     }
 
-    bindTools() {
+    bindTools(tools) {
+      this.bound = tools
       return this
     }
 
     #answer(messages) {
-      const { limit = Infinity, fault, thinks, answers } = this.script
+      const { limit = Infinity, fault, thinks, answers, structure, tokens = () => 1 } = this.script
       this.requests.push([...messages])
       if (fault) throw new Error(fault)
       if (characters(messages) > limit) {
@@ -401,12 +436,18 @@ function scripted({ BaseChatModel, AIMessage, AIMessageChunk, ChatGenerationChun
       }
       const thinking = { type: 'thinking', thinking: 'The next two, then.', signature: 'c2lnbmVk' }
       const content = (text) => (thinks ? [thinking, { type: 'text', text }] : text)
+      const input_tokens = tokens(messages)
+      const usage_metadata = { input_tokens, output_tokens: 1, total_tokens: input_tokens + 1 }
+      if (structure) {
+        const { name, function: form } = this.bound.at(-1)
+        return new AIMessage({ content: '', tool_calls: [{ id: 'structure', name: name ?? form.name, args: structure, type: 'tool_call' }], usage_metadata })
+      }
       if (answers)
         return new AIMessage(`A ship with a cargo of salted cod, olives and rope: ${'the bark Aurora, '.repeat(4)}of Piraeus.`)
       const done = Math.max(0, ...messages.flatMap(({ tool_call_id: id }) => (/^\d+$/.test(id) ? [Number(id) + 1] : [])))
-      if (done >= BERTHS) return new AIMessage({ content: content(DONE) })
+      if (done >= BERTHS) return new AIMessage({ content: content(DONE), usage_metadata })
       const calls = [done, done + 1].map((berth) => ({ id: String(berth), name: 'sound', args: { berth }, type: 'tool_call' }))
-      return new AIMessage({ content: content('Next.'), tool_calls: calls })
+      return new AIMessage({ content: content('Next.'), tool_calls: calls, usage_metadata })
     }
 
     async _generate(messages) {
@@ -431,7 +472,7 @@ function scripted({ BaseChatModel, AIMessage, AIMessageChunk, ChatGenerationChun
         index,
         type: 'tool_call_chunk',
       }))
-      yield new ChatGenerationChunk({ message: new AIMessageChunk({ content: '', tool_call_chunks: chunks }), text: '' })
+      yield new ChatGenerationChunk({ message: new AIMessageChunk({ content: '', tool_call_chunks: chunks, usage_metadata: answer.usage_metadata }), text: '' })
     }
   }
 }

@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test'
 import { setLog } from 'baler'
 import { BalerProcessor } from 'baler/mastra'
 
-import { TASK, assertStable, assertValid, framework, host, isSummary, measured, nextBed, partsOf, resultsIn, thinks } from './prompts.mjs'
+import { TASK, assertStable, assertValid, counted, framework, host, isSummary, measured, nextBed, partsOf, resultsIn, thinks } from './prompts.mjs'
 
 const warnings = []
 setLog((warning) => warnings.push(warning))
@@ -34,8 +34,8 @@ async function tests() {
     responseBody: JSON.stringify({ error: { message: `This model's maximum context length is ${most} tokens.` } }),
   })
 
-  /** Measures two beds at a time, until all are. It refuses prompts of more than `most` characters. */
-  function gardener({ beds = 80, most = Infinity } = {}) {
+  /** Measures two beds at a time, until all are. It refuses prompts of more than `most` characters, and says that they have `tokens`. */
+  function gardener({ beds = 80, most = Infinity, tokens = () => 1 } = {}) {
     const seen = []
     const refused = []
     const answer = (prompt) => {
@@ -50,7 +50,7 @@ async function tests() {
       const thought = { type: 'reasoning', text: `Bed ${bed} is next.`, providerMetadata: { anthropic: { signature: `c2ln${bed}` } } }
       return [thought, { type: 'text', text: `Beds ${bed}, ${bed + 1}. ` }, ...calls.map((call) => ({ type: 'tool-call', ...call }))]
     }
-    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
+    const used = (prompt) => ({ inputTokens: tokens(prompt), outputTokens: 1, totalTokens: tokens(prompt) + 1 })
     const reason = (content) => (content.some(({ type }) => type === 'tool-call') ? 'tool-calls' : 'stop')
     const model = {
       specificationVersion: 'v2',
@@ -59,7 +59,7 @@ async function tests() {
       supportedUrls: {},
       async doGenerate({ prompt }) {
         const content = answer(prompt)
-        return { content, finishReason: reason(content), usage, warnings: [] }
+        return { content, finishReason: reason(content), usage: used(prompt), warnings: [] }
       },
       async doStream({ prompt }) {
         const content = answer(prompt)
@@ -68,7 +68,7 @@ async function tests() {
           const [id, { type, text, providerMetadata }] = [String(index), part]
           return [{ type: `${type}-start`, id }, { type: `${type}-delta`, id, delta: text }, { type: `${type}-end`, id, providerMetadata }]
         })
-        const chunks = [{ type: 'stream-start', warnings: [] }, ...parts, { type: 'finish', finishReason: reason(content), usage }]
+        const chunks = [{ type: 'stream-start', warnings: [] }, ...parts, { type: 'finish', finishReason: reason(content), usage: used(prompt) }]
         return { stream: ReadableStream.from(chunks) }
       },
     }
@@ -127,6 +127,31 @@ async function tests() {
       assertViews(script, compactions, receipts)
     })
   }
+
+  test('the size of a request is what the provider counts', async () => {
+    for (const how of ['generate', 'stream']) {
+      const ask = async (tokens) => {
+        const script = gardener({ tokens })
+        const { agent, compactions } = agentOf(script, { ...small, at: 6_000 })
+        await (await agent[how](TASK, run)).text
+        return { script, compactions }
+      }
+      assert.deepEqual((await ask(() => 1)).compactions, [], how)
+      const { script, compactions } = await ask(counted)
+      assert.ok(compactions.length > 0, how)
+      assertStable(script.seen, compactions)
+      // What is added in a step is estimated.
+      for (const prompt of script.seen) assert.ok(counted(prompt) < 6_400, `${how}: ${counted(prompt)} tokens`)
+      // Of the last step, too.
+      const talk = gardener({ beds: 0, tokens: () => 5_990 })
+      const { agent, compactions: made } = agentOf(talk, { ...small, at: 6_000 })
+      const history = Array.from({ length: 40 }, (_, bed) => [{ role: 'user', content: measured(bed) }, { role: 'assistant', content: 'Fine.' }]).flat()
+      const messages = [{ role: 'user', content: TASK }, { role: 'assistant', content: 'I will.' }, ...history, { role: 'user', content: 'And the herbs?' }]
+      await (await agent[how](messages, run)).text
+      await (await agent[how]([...messages, { role: 'assistant', content: 'All beds are fine.' }, { role: 'user', content: measured(40) }], run)).text
+      assert.deepEqual(made, [1], how)
+    }
+  })
 
   test('reasoning that is signed goes behind a change, and what is thought later stays', async () => {
     const script = gardener()

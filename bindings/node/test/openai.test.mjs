@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 
 import { count, OptionError, setLog, validate } from 'baler'
 import { balerFetch } from 'baler/openai'
 
 import {
   bedrockHistory, chatAnswer, chatHistory, chatRefusal, claudeHistory, framework, geminiHistory, host, output, provider,
-  responsesHistory, size, small, TASK, toolConfig, upTo, without,
+  responsesHistory, size, small, stream as events, TASK, toolConfig, upTo, without,
 } from './provider.mjs'
 
 const openai = framework('openai')
@@ -143,10 +144,11 @@ test('an answer passes unread, with all that it says', async (t) => {
     setTimeout(() => response.end('[]}'), 20)
   })
   const path = `${url}/v1/chat/completions`
-  const answer = await balerFetch({ ...small, at: 1_500 })(path, post(JSON.stringify({ messages: chatHistory() })))
+  const request = post(JSON.stringify({ messages: chatHistory() }))
+  const [answer, plain] = [await balerFetch({ ...small, at: 1_500 })(path, request), await fetch(path, request)]
   assert.ok(answer instanceof Response)
-  assert.deepEqual([answer.bodyUsed, answer.status, answer.statusText, answer.ok], [false, 201, 'Fine', true])
-  assert.deepEqual([answer.url, answer.redirected, answer.type], [path, false, 'basic'])
+  assert.deepEqual([answer.bodyUsed, answer.status, answer.ok, answer.url], [false, 201, true, path])
+  for (const member of ['statusText', 'redirected', 'type']) assert.equal(answer[member], plain[member])
   assert.equal(answer.headers.get('x-request-id'), 'r1')
   assert.deepEqual(answer.headers.getSetCookie(), ['a=1', 'b=2'])
   assert.deepEqual(await answer.clone().json(), { choices: [] })
@@ -289,6 +291,60 @@ test('what the provider stores is not compacted', { skip: without(openai) }, asy
   assert.deepEqual(seen.at(-1).body.input, input)
   await asked.responses.create({ model, input, store: false })
   assert.ok(seen.at(-1).body.input.length < input.length)
+})
+
+test('the size of a request is what the provider counts', { skip: without(openai) }, async (t) => {
+  // Far more than baler does.
+  const tokens = 5_990
+  const response = { id: 'r', object: 'response', created_at: 1, model, output: [], status: 'completed', tools: [], usage: { input_tokens: tokens, output_tokens: 1 } }
+  const chunk = { id: '1', object: 'chat.completion.chunk', created: 1, model }
+  const usage = { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 }
+  const { seen, url } = await provider(t, ({ url: path, body, headers }, answer) => {
+    const isChat = path.includes('chat')
+    const json = isChat ? { ...chatAnswer().json, usage } : response
+    if (!body.stream && headers['x-zip'] === undefined) return { json }
+    if (!body.stream) return void answer.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(gzipSync(JSON.stringify(json)))
+    const delta = { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: 'Der Efeu.' }, finish_reason: null }], usage: null }
+    const done = { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: null }
+    const chat = [delta, done, ...(body.stream_options?.include_usage ? [{ ...chunk, choices: [], usage }] : [])]
+    events(answer, isChat ? chat : [{ type: 'response.created', response: { ...response, usage: null } }, { type: 'response.completed', response }])
+  })
+  const all = async (parts) => {
+    const last = []
+    for await (const part of parts) last[0] = part
+    return last[0]
+  }
+  const streamed = { stream: true, stream_options: { include_usage: true } }
+  const asks = {
+    'an answer': ({ chat }, messages) => chat.completions.create({ model, messages }),
+    'an answer with its response': ({ chat }, messages) => chat.completions.create({ model, messages }).withResponse(),
+    'a response': async ({ chat }, messages) => (await chat.completions.create({ model, messages }).asResponse()).json(),
+    'an answer that was compressed': ({ chat }, messages) => chat.completions.create({ model, messages }, { headers: { 'x-zip': '1' } }),
+    'a stream': async ({ chat }, messages) => all(await chat.completions.create({ model, messages, ...streamed })),
+    'both halves of a stream': async ({ chat }, messages) => {
+      const [one, other] = (await chat.completions.create({ model, messages, ...streamed })).tee()
+      assert.deepEqual(await all(one), await all(other))
+    },
+    'a stream that is read slowly': async ({ chat }, messages) => {
+      for await (const _ of await chat.completions.create({ model, messages, ...streamed })) await new Promise((resolve) => setTimeout(resolve, 20))
+    },
+    'a stream of responses that is given up at its end': async ({ responses }, input) => {
+      for await (const { type } of await responses.create({ model, input, stream: true })) if (type === 'response.completed') break
+    },
+  }
+  for (const [name, ask] of Object.entries(asks)) {
+    const history = name.includes('responses') ? responsesHistory : chatHistory
+    const asked = client(url, { at: 6_000 })
+    seen.length = 0
+    for (const beds of [40, 41]) await ask(asked, history(beds))
+    const [before, after] = seen.map(({ body }) => (body.messages ?? body.input).length)
+    assert.equal(before, history(40).length, name)
+    assert.ok(after < before - 20, `${name}: ${after}`)
+  }
+  // A stream without usage tells nothing.
+  const asked = client(url, { at: 6_000 })
+  for (const beds of [40, 41]) await all(await asked.chat.completions.create({ model, messages: chatHistory(beds), stream: true }))
+  assert.equal(seen.at(-1).body.messages.length, chatHistory(41).length)
 })
 
 test('streams pass as they come', { skip: without(openai) }, async (t) => {

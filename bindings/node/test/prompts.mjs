@@ -27,6 +27,9 @@ export const TASK = 'Check the soil of all beds. Never water the cacti. 仙人�
 
 export const measured = (bed) => `bed ${bed}: soil ${20 + (bed % 7)} %, light ${700 + bed} lx, by the north wall, moss and ivy, बगीचा`
 
+/** What a provider counts of a prompt: more than twice as many tokens as baler. */
+export const counted = (prompt) => Math.round(JSON.stringify(prompt).length / 2)
+
 export const partsOf = (message) => (typeof message.content === 'string' ? [] : message.content)
 
 export const resultsIn = (prompt) => prompt.flatMap(partsOf).filter(({ type }) => type === 'tool-result')

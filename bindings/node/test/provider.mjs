@@ -67,6 +67,16 @@ export const size = ({ body }) => JSON.stringify(body).length
 export const upTo = (limit, refusal, answer) => (asked, response) =>
   size(asked) > limit ? { status: 400, json: refusal } : answer(asked, response)
 
+/** What the provider counts of a request: more than twice as many tokens as baler. */
+export const counted = (asked) => Math.round(size(asked) / 2)
+
+/** Sends events as a stream. */
+export function stream(response, events) {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (const event of events) response.write(`event: ${event.type ?? 'message'}\ndata: ${JSON.stringify(event)}\n\n`)
+  response.end()
+}
+
 export const chatAnswer = (message = { role: 'assistant', content: 'Done.' }) => ({
   json: { id: '1', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, finish_reason: 'stop', message }] },
 })

@@ -8,7 +8,7 @@
 
 const ORDER = { pre: 0, post: 2 }
 
-/** `model`: a function of a request that returns the items of its answer. */
+/** `model`: a function of a request that returns the items of its answer. `tokens`: what its provider counts of an input. */
 export function createAgent({
   instructions = '',
   tools = [],
@@ -16,6 +16,7 @@ export function createAgent({
   initialState = {},
   initialInput = [],
   model,
+  tokens = () => 0,
   chat = false,
 }) {
   const entries = initialInput.map((data) => ({ type: 'input', data }))
@@ -52,7 +53,7 @@ export function createAgent({
         finishReason: calls.length > 0 ? 'tool-calls' : 'stop',
         toolCalls: calls,
         toolResults: [],
-        usage: { totalTokens: 0 },
+        usage: { inputTokens: tokens(prepared.input), outputTokens: 1, totalTokens: tokens(prepared.input) + 1 },
       }
       steps.push(step)
       for (const plugin of sorted) await plugin.onStepFinish?.(structuredClone(step))
