@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import threading
+import zlib
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -368,3 +371,181 @@ def test_wrong_strategies_hosts_and_callables_are_noticed_at_once(host):
         Transport(host="x", at=100)
     with pytest.raises(TypeError, match="`on_compaction`"):
         Transport(host=host, at=100, on_compaction=5)
+
+
+COUNTED = 5_990
+CHAT_CHUNK = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+CHAT_EVENTS = [
+    {**CHAT_CHUNK, "choices": [{"index": 0, "delta": {"content": "潮"}}], "usage": None},
+    {**CHAT_CHUNK, "choices": [], "usage": {"prompt_tokens": COUNTED, "completion_tokens": 1, "total_tokens": 5_991}},
+]
+CLAUDE_USAGE = {
+    "input_tokens": 90,
+    "cache_read_input_tokens": 5_000,
+    "cache_creation_input_tokens": 900,
+    "output_tokens": 1,
+}
+CLAUDE_MESSAGE = {**json.loads(claude_answer().content), "usage": CLAUDE_USAGE}
+CLAUDE_EVENTS = [
+    {"type": "message_start", "message": {**CLAUDE_MESSAGE, "content": []}},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 7}},
+    {"type": "message_stop"},
+]
+
+
+@pytest.fixture
+def provider():
+    """Answers over the network, in JSON or in a stream, compressed if the client takes that."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            server.seen.append(asked["messages"])
+            is_claude, is_stream = self.path.endswith("/messages"), asked.get("stream", False)
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream; charset=utf-8" if is_stream else "application/json")
+            if is_gzip := server.compresses and "gzip" in self.headers["accept-encoding"]:
+                self.send_header("content-encoding", "gzip")
+            self.end_headers()
+            pack = zlib.compressobj(wbits=31) if is_gzip else None
+            for piece in self.pieces(is_claude, is_stream):
+                self.wfile.write(pack.compress(piece) + pack.flush(zlib.Z_SYNC_FLUSH) if pack else piece)
+            if pack:
+                self.wfile.write(pack.flush())
+
+        def pieces(self, is_claude, is_stream):
+            if not is_stream:
+                usage = CHAT_EVENTS[-1]["usage"]
+                whole = CLAUDE_MESSAGE if is_claude else {**json.loads(chat_answer().content), "usage": usage}
+                return [json.dumps(whole).encode()]
+            events = CLAUDE_EVENTS if is_claude else CHAT_EVENTS
+            named = [f"event: {one['type']}\n" if is_claude else "" for one in events]
+            texts = [f"{name}data: {json.dumps(one)}\n\n" for name, one in zip(named, events, strict=True)]
+            return [text.encode() for text in [*texts, *([] if is_claude else ["data: [DONE]\n\n"])]]
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.seen, server.compresses = [], False
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+
+
+def openai_asks(server, options, runner, is_stream):
+    url, ask = f"http://127.0.0.1:{server.server_port}/v1", {"model": "gpt-5", "stream": is_stream}
+    if runner:
+        client = openai.AsyncOpenAI(
+            api_key="k", base_url=url, http_client=httpx2.AsyncClient(transport=AsyncTransport(**options))
+        )
+        asks = read_all(lambda messages: client.chat.completions.create(**ask, messages=messages), is_stream)
+        return lambda messages: runner.run(asks(messages))
+    client = openai.OpenAI(api_key="k", base_url=url, http_client=httpx2.Client(transport=Transport(**options)))
+    return lambda messages: list(client.chat.completions.create(**ask, messages=messages))
+
+
+def claude_asks(server, options, runner, is_stream):
+    url, ask = f"http://127.0.0.1:{server.server_port}", {"model": "claude-5", "max_tokens": 9, "stream": is_stream}
+    given = {"api_key": "k", "base_url": url, "middleware": [Middleware(**options)]}
+    if runner:
+        client = anthropic.AsyncAnthropic(**given)
+        asks = read_all(lambda messages: client.messages.create(**ask, messages=messages), is_stream)
+        return lambda messages: runner.run(asks(messages))
+    client = anthropic.Anthropic(**given)
+    return lambda messages: list(client.messages.create(**ask, messages=messages))
+
+
+def read_all(create, is_stream):
+    async def asks(messages):
+        answer = await create(messages)
+        return [event async for event in answer] if is_stream else answer
+
+    return asks
+
+
+def twice(history, server, ask):
+    """Asks with a history, and with the same that has grown. Returns how many messages were sent then, and are in it."""
+    ask(history(40))
+    assert server.seen[0] == history(40)
+    ask(history(41))
+    return len(server.seen[1]), len(history(41))
+
+
+@pytest.mark.parametrize("is_stream", [False, True], ids=["json", "stream"])
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("compresses", [False, True], ids=["plain", "gzip"])
+@pytest.mark.parametrize(("asks", "history"), [(openai_asks, chat_history), (claude_asks, claude_history)])
+def test_what_the_provider_counts_takes_the_place_of_the_estimate(
+    host, provider, asks, history, compresses, is_async, is_stream
+):
+    provider.compresses = compresses
+    compactions = []
+    options = {"host": host, "at": 6_000, "on_compaction": compactions.append}
+    with asyncio.Runner() as runner:
+        sent, all = twice(history, provider, asks(provider, options, runner if is_async else None, is_stream))
+    assert sent < all - 20
+    assert compactions[0].receipt["tokens"]["before"] > 4_000
+
+
+@pytest.mark.parametrize("name", ["httpx", "httpx2"])
+def test_the_bytes_of_an_answer_pass_as_they_come(host, name):
+    httpx = pytest.importorskip(name)
+    transport = pytest.importorskip(f"baler.{name}").Transport
+    usage = json.dumps({"choices": [], "usage": {"prompt_tokens": COUNTED}})
+    lines = [b'data: {"choices":[]}\n\n', f"data: {usage}\n\n".encode(), b"data: [DONE]\n\n"]
+    given, closed, sent = [], [], []
+
+    class Stream(httpx.SyncByteStream):
+        def __iter__(self):
+            for line in lines:
+                given.append(line)
+                yield line
+
+        def close(self):
+            closed.append(True)
+
+    def answer(request):
+        sent.append(json.loads(request.content)["messages"])
+        return httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=Stream())
+
+    client = httpx.Client(transport=transport(httpx.MockTransport(answer), host=host, at=6_000))
+
+    def ask(beds, most):
+        given.clear(), closed.clear()
+        url = "https://models.example/v1/chat/completions"
+        with client.stream("POST", url, json={"messages": chat_history(beds)}) as response:
+            pieces = response.iter_raw()
+            for place in range(most):
+                assert next(pieces) == lines[place] and len(given) == place + 1
+        assert closed == [True] and response.elapsed.total_seconds() >= 0
+        return len(sent[-1])
+
+    # What nobody read tells nothing.
+    assert ask(40, most=1) == 82 and ask(41, most=1) == 84
+    # Nobody reads what comes after the usage.
+    assert ask(42, most=2) == 86 and ask(43, most=1) < 66
+
+
+@pytest.mark.parametrize(
+    ("headers", "content"),
+    [
+        ({"content-type": "application/json"}, b'{"usage": {"prompt_tokens": "many"}}'),
+        ({"content-type": "application/json"}, b'{"usage": {"prompt_tokens": 3}}'),
+        ({"content-type": "text/event-stream"}, b'data: {"usage": [\xff\xff\n\n'),
+        ({"content-encoding": "gzip"}, b"this is not compressed"),
+        ({"content-encoding": "nobody-knows"}, b"\x00"),
+    ],
+)
+def test_an_answer_that_says_nonsense_passes(host, headers, content):
+    class Stream(httpx2.SyncByteStream):
+        def __iter__(self):
+            yield content
+
+    transport = Transport(
+        httpx2.MockTransport(lambda _: httpx2.Response(200, headers=headers, stream=Stream())), host=host, at=6_000
+    )
+    with httpx2.Client(transport=transport) as client:
+        url = "https://models.example/v1/chat/completions"
+        with client.stream("POST", url, json={"messages": chat_history(2)}) as response:
+            assert b"".join(response.iter_raw()) == content

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from . import _wire
+from ._answers import counting
 from ._baler import is_too_long
 from ._view import Window, WindowOptions
 from .aio import run
@@ -12,6 +13,7 @@ from .aio import run
 
 def transports(module: Any) -> tuple[type, type]:
     """Returns the transports for a module: a synchronous and an asynchronous one."""
+    counted = counting(module)
 
     def rebuilt(request: Any, content: bytes) -> Any:
         headers = [(name, value) for name, value in request.headers.raw if name.lower() not in _OF_BODY]
@@ -34,15 +36,15 @@ def transports(module: Any) -> tuple[type, type]:
             if format is None:
                 return self._inner.handle_request(request)
             given = request.read()
-            content = _wire.fitted(self._window, format, given)
+            content, shown = _wire.fitted(self._window, format, given)
             response = self._inner.handle_request(request if content is None else rebuilt(request, content))
             if response.status_code < 400 or not is_too_long(response.status_code, response.read()):
-                return response
-            smaller = _wire.fitted(self._window, format, given, less=True)
+                return counted(response, shown)
+            smaller, shown = _wire.fitted(self._window, format, given, less=True)
             if smaller is None:
                 return response
             response.close()
-            return self._inner.handle_request(rebuilt(request, smaller))
+            return counted(self._inner.handle_request(rebuilt(request, smaller)), shown)
 
         def close(self) -> None:
             self._inner.close()
@@ -59,15 +61,15 @@ def transports(module: Any) -> tuple[type, type]:
             if format is None:
                 return await self._inner.handle_async_request(request)
             given = await request.aread()
-            content = await run(_wire.fitted, self._window, format, given)
+            content, shown = await run(_wire.fitted, self._window, format, given)
             response = await self._inner.handle_async_request(request if content is None else rebuilt(request, content))
             if response.status_code < 400 or not is_too_long(response.status_code, await response.aread()):
-                return response
-            smaller = await run(_wire.fitted, self._window, format, given, less=True)
+                return counted(response, shown)
+            smaller, shown = await run(_wire.fitted, self._window, format, given, less=True)
             if smaller is None:
                 return response
             await response.aclose()
-            return await self._inner.handle_async_request(rebuilt(request, smaller))
+            return counted(await self._inner.handle_async_request(rebuilt(request, smaller)), shown)
 
         async def aclose(self) -> None:
             await self._inner.aclose()

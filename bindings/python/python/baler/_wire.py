@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from ._baler import format_of_path
-from ._view import Window
+from ._view import Shown, Window
 
 
 def format_of(method: str, url: str) -> str | None:
@@ -13,10 +13,10 @@ def format_of(method: str, url: str) -> str | None:
     return format_of_path(urlsplit(url).path) if method == "POST" else None
 
 
-def fitted(window: Window, format: str, content: bytes, *, less: bool = False) -> bytes | None:
-    """Returns the request body to send in place of one; `None` if it is sent as it is.
+def fitted(window: Window, format: str, content: bytes, *, less: bool = False) -> tuple[bytes | None, Shown]:
+    """Returns the request body to send in place of one, which is `None` if it is sent as it is, and what it shows.
 
     `less`: the provider refused what was sent for it as too long; then `None` if it cannot be made smaller.
     """
     shown = window.show(format, content, less=less)
-    return None if shown.is_whole else shown.native.conversation.document.encode()
+    return None if shown.is_whole else shown.native.conversation.document.encode(), shown

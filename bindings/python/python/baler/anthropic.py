@@ -13,11 +13,13 @@ from typing import Any, Unpack
 from urllib.parse import urlsplit
 
 import anthropic
+import httpx2
 
 from . import _wire
+from ._answers import counting
 from ._baler import is_too_long, to_json
 from ._errors import Error
-from ._view import Window, WindowOptions, log
+from ._view import Shown, Window, WindowOptions, log
 from .aio import run
 
 
@@ -37,11 +39,12 @@ class Middleware(anthropic.Middleware):
         given = _content(request)
         if given is None:
             return call_next(request)
-        response = call_next(_with(request, _wire.fitted(self._window, "anthropic", given)))
+        content, shown = _wire.fitted(self._window, "anthropic", given)
+        response = call_next(_with(request, content))
         if response.status_code < 400 or not is_too_long(response.status_code, response.http_response.read()):
-            return response
-        smaller = _wire.fitted(self._window, "anthropic", given, less=True)
-        return response if smaller is None else call_next(_with(request, smaller))
+            return _counted(response, shown)
+        smaller, shown = _wire.fitted(self._window, "anthropic", given, less=True)
+        return response if smaller is None else _counted(call_next(_with(request, smaller)), shown)
 
     async def handle_async(self, request: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
         """Runs for each attempt of an asynchronous client."""
@@ -50,11 +53,20 @@ class Middleware(anthropic.Middleware):
         given = _content(request)
         if given is None:
             return await call_next(request)
-        response = await call_next(_with(request, await run(_wire.fitted, self._window, "anthropic", given)))
+        content, shown = await run(_wire.fitted, self._window, "anthropic", given)
+        response = await call_next(_with(request, content))
         if response.status_code < 400 or not is_too_long(response.status_code, await response.http_response.aread()):
-            return response
-        smaller = await run(_wire.fitted, self._window, "anthropic", given, less=True)
-        return response if smaller is None else await call_next(_with(request, smaller))
+            return _counted(response, shown)
+        smaller, shown = await run(_wire.fitted, self._window, "anthropic", given, less=True)
+        return response if smaller is None else _counted(await call_next(_with(request, smaller)), shown)
+
+
+_counting = counting(httpx2)
+
+
+def _counted(response: Any, shown: Shown) -> Any:
+    _counting(response.http_response, shown)
+    return response
 
 
 def _has_messages(request: Any) -> bool:

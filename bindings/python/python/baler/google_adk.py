@@ -16,7 +16,8 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
 from ._baler import says_too_long
-from ._view import Window, WindowOptions, applied
+from ._newest import Newest
+from ._view import Shown, Window, WindowOptions, applied
 from .aio import run
 
 
@@ -29,44 +30,53 @@ class BalerPlugin(BasePlugin):
     def __init__(self, name: str = "baler", **options: Unpack[WindowOptions]) -> None:
         super().__init__(name)
         self._window = Window(**options)
-        #: What was sent in the requests that run, by their identity: the history.
-        self._histories: dict[int, list[types.Content]] = {}
+        #: Of the requests that run, by the identity of the invocation that makes them: the history, and what is shown of it.
+        self._asked: Newest[int, tuple[list[types.Content], Shown]] = Newest(64)
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Runs before each request to a model."""
         history = list(llm_request.contents)
-        self._histories[id(llm_request)] = history
-        await run(self._show, llm_request, history)
+        shown = await run(self._show, llm_request, history)
+        self._asked.put(_invocation(callback_context), (history, shown))
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
-        """Runs after each response."""
-        # Requests have no identity in this hook; those that ended are forgotten with the next ones.
-        while len(self._histories) > 64:
-            self._histories.pop(next(iter(self._histories)))
+        """Runs after each response, and each part of one that is streamed."""
+        usage = llm_response.usage_metadata
+        if llm_response.partial or usage is None:
+            return
+        if asked := self._asked.pop(_invocation(callback_context)):
+            asked[1].note_count(usage.prompt_token_count)
 
     async def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception) -> Any:
         """Runs when a request failed."""
-        history = self._histories.pop(id(llm_request), None)
-        if history is None or not says_too_long(str(error)):
+        asked = self._asked.pop(_invocation(callback_context))
+        if asked is None or not says_too_long(str(error)):
             return None
-        if not await run(self._show, llm_request, history, less=True):
+        history, _ = asked
+        shown = await run(self._show, llm_request, history, less=True)
+        if shown.is_whole:
             return None
+        self._asked.put(_invocation(callback_context), (history, shown))
         agent = callback_context._invocation_context.agent
         answers = agent.canonical_model.generate_content_async(llm_request, stream=False)
         responses: list[LlmResponse] = [response async for response in answers]
         return responses[-1] if responses else None
 
-    def _show(self, request: Any, history: list[types.Content], *, less: bool = False) -> bool:
-        """Puts what is shown of a history into a request; returns whether that is not what it has already."""
+    def _show(self, request: Any, history: list[types.Content], *, less: bool = False) -> Shown:
+        """Puts what is shown of a history into a request."""
         system = request.config.system_instruction if request.config else None
         body: dict[str, Any] = {"model": request.model or "", "contents": history}
         if isinstance(system, str):
             body["systemInstruction"] = {"parts": [{"text": system}]}
         shown = self._window.show("gemini", body, less=less)
-        if shown.is_whole:
-            return False
-        request.contents = applied(shown.native.messages, history, types.Content.model_validate, _changed)
-        return True
+        if not shown.is_whole:
+            request.contents = applied(shown.native.messages, history, types.Content.model_validate, _changed)
+        return shown
+
+
+def _invocation(callback_context: Any) -> int:
+    """Returns the identity of an invocation, which asks its model one thing at a time. Responses come without the request."""
+    return id(callback_context._invocation_context)
 
 
 def _changed(_: types.Content, described: dict[str, Any]) -> types.Content:

@@ -109,6 +109,9 @@ def _with(request: Any, shown: Shown) -> Any:
 
 
 def _noted(request: Any, response: Any, shown: Shown) -> Any:
+    """Notes what an answer says of the size of its request, and returns it with the view to store."""
+    for message in response.result:
+        shown.note_count((getattr(message, "usage_metadata", None) or {}).get("input_tokens"))
     if shown.is_whole or shown.native.view == request.state.get("_baler_view"):
         return response
     return ExtendedModelResponse(response, Command(update={"_baler_view": shown.native.view}))

@@ -14,11 +14,15 @@ from typing import Any, Unpack
 
 from litellm.integrations.custom_logger import CustomLogger
 
-from ._view import Window, WindowOptions, applied_to_dicts
+from ._newest import Newest
+from ._view import Shown, Window, WindowOptions, applied_to_dicts
 from .aio import run
 
 #: Calls whose messages are compacted.
 CALLS = frozenset({"completion", "acompletion", "text_completion", "anthropic_messages"})
+
+#: What is shown in the calls that run, by both hooks of the proxy. LiteLLM tells only one of several loggers of an answer.
+_shown: Newest[Any, list[Shown]] = Newest(256)
 
 
 class BalerLogger(CustomLogger):
@@ -38,6 +42,18 @@ class BalerLogger(CustomLogger):
         """Runs in the router and in `acompletion`, once a deployment is chosen."""
         return await run(self._compacted, kwargs, call_type)
 
+    async def async_log_success_event(
+        self, kwargs: dict[str, Any], response_obj: Any, *times: Any, **others: Any
+    ) -> None:
+        """Runs after each answer, also one that was streamed."""
+        tokens = getattr(getattr(response_obj, "usage", None), "prompt_tokens", None)
+        for shown in _shown.pop(kwargs.get("litellm_call_id")) or ():
+            shown.note_count(tokens)
+
+    async def async_log_failure_event(self, kwargs: dict[str, Any], *_: Any, **others: Any) -> None:
+        """Runs after each failure."""
+        _shown.pop(kwargs.get("litellm_call_id"))
+
     def _compacted(self, request: dict[str, Any], call_type: Any) -> dict[str, Any]:
         messages = request.get("messages")
         kind = getattr(call_type, "value", call_type)
@@ -46,6 +62,8 @@ class BalerLogger(CustomLogger):
         format = "anthropic" if kind == "anthropic_messages" else "openai-chat"
         frame = {name: request[name] for name in ("model", "tools", "system") if request.get(name)}
         shown = self._window.show(format, {**frame, "messages": messages})
+        if call := request.get("litellm_call_id"):
+            _shown.put(call, [*(_shown.get(call) or ()), shown])
         if shown.is_whole:
             return request
         return {**request, "messages": applied_to_dicts(shown.native.messages, messages)}

@@ -6,12 +6,13 @@ await Runner.run(agent, "Fix the build", session=session, run_config=config)
 ```
 
 Sessions and results keep the whole history. `with_retry` wraps a model so that a request which it refuses as too long is
-sent once more, smaller.
+sent once more, smaller, and so that what it says of the sizes of its requests counts.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import contextlib
+import hashlib
 from collections.abc import AsyncIterator
 from typing import Any, Unpack
 
@@ -20,10 +21,11 @@ from agents.run_config import CallModelData, ModelInputData
 
 from ._baler import says_too_long, to_json
 from ._errors import Error
-from ._view import Window, WindowOptions, applied_to_dicts
+from ._newest import Newest
+from ._view import Shown, Window, WindowOptions, applied_to_dicts
 from .aio import run
 
-#: Histories of which views were shown that are remembered, for retries.
+#: Histories that are remembered, for retries and for what models say of their sizes.
 HISTORIES = 16
 
 
@@ -36,8 +38,10 @@ class Filter:
 
     def __init__(self, **options: Unpack[WindowOptions]) -> None:
         self._window = Window(**options)
-        #: The histories of which views were shown last, by what was shown.
-        self._histories: OrderedDict[str, Any] = OrderedDict()
+        #: By the hash of what was sent: the history, and what was shown of it.
+        self._sent: Newest[bytes, tuple[Any, Shown]] = Newest(HISTORIES)
+        #: Whether answers pass here, too.
+        self._sees_answers = False
 
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """Runs before each call of a model."""
@@ -50,24 +54,35 @@ class Filter:
     def _shown(self, frame: dict[str, Any], items: Any, *, less: bool = False) -> Any:
         """Returns the items to send, as `Window.show`. Those that are shown as they are stay the same objects."""
         shown = self._window.show("openai-responses", {**frame, "input": items}, less=less)
-        if shown.is_whole:
-            return None
-        sent = applied_to_dicts(shown.native.messages, items)
-        self._histories[to_json(sent, "")] = items
-        while len(self._histories) > HISTORIES:
-            self._histories.popitem(last=False)
+        sent = None if shown.is_whole else applied_to_dicts(shown.native.messages, items)
+        if sent is not None or self._sees_answers:
+            with contextlib.suppress(Error):
+                self._sent.put(_hash(sent or items), (items, shown))
         return sent
 
     def _smaller(self, frame: dict[str, Any], sent: Any) -> Any:
         """Returns less than was sent, and remembers that for later requests; `None` if nothing can be left out."""
         try:
-            items = self._histories.get(to_json(sent, ""), sent)
+            items, _ = self._sent.get(_hash(sent)) or (sent, None)
         except Error:
             return None
         return self._shown(frame, items, less=True)
 
+    def _counted(self, sent: Any, answer: Any) -> None:
+        """Notes what an answer says of the size of its request."""
+        tokens = getattr(getattr(answer, "usage", None), "input_tokens", None)
+        if not tokens or not isinstance(sent, list):
+            return
+        with contextlib.suppress(Error):
+            if found := self._sent.get(_hash(sent)):
+                found[1].note_count(tokens)
+
     def with_retry(self, model: Model) -> Model:
-        """Wraps a model: a request that it refuses as too long is sent once more, smaller."""
+        """Wraps a model: a request that it refuses as too long is sent once more, smaller.
+
+        What it says of the sizes of its requests takes the place of baler's estimate.
+        """
+        self._sees_answers = True
         return _Retrying(model, self)
 
 
@@ -77,19 +92,24 @@ class _Retrying(Model):
 
     async def get_response(self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return await self._inner.get_response(system_instructions, input, *args, **kwargs)
+            return await self._answered(system_instructions, input, *args, **kwargs)
         except Exception as error:
             smaller = await self._smaller(error, system_instructions, input)
             if smaller is None:
                 raise
-        return await self._inner.get_response(system_instructions, smaller, *args, **kwargs)
+        return await self._answered(system_instructions, smaller, *args, **kwargs)
+
+    async def _answered(self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = await self._inner.get_response(system_instructions, input, *args, **kwargs)
+        self._filter._counted(input, answer)
+        return answer
 
     async def stream_response(
         self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any
     ) -> AsyncIterator[Any]:
         has_begun = False
         try:
-            async for event in self._inner.stream_response(system_instructions, input, *args, **kwargs):
+            async for event in self._streamed(system_instructions, input, *args, **kwargs):
                 has_begun = True
                 yield event
             return
@@ -98,7 +118,13 @@ class _Retrying(Model):
             smaller = None if has_begun else await self._smaller(error, system_instructions, input)
             if smaller is None:
                 raise
-        async for event in self._inner.stream_response(system_instructions, smaller, *args, **kwargs):
+        async for event in self._streamed(system_instructions, smaller, *args, **kwargs):
+            yield event
+
+    async def _streamed(self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        async for event in self._inner.stream_response(system_instructions, input, *args, **kwargs):
+            # The last event has the whole answer.
+            self._filter._counted(input, getattr(event, "response", None))
             yield event
 
     async def _smaller(self, error: Exception, instructions: Any, items: Any) -> Any:
@@ -108,6 +134,10 @@ class _Retrying(Model):
 
     async def close(self) -> None:
         await self._inner.close()
+
+
+def _hash(items: Any) -> bytes:
+    return hashlib.sha256(to_json(items, "").encode()).digest()
 
 
 def _tools(agent: Any) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ The run's messages keep the whole history; the model is sent a view of it.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from typing import Any, Unpack
 
@@ -30,7 +31,7 @@ from pydantic_ai.messages import (
 
 from ._baler import says_too_long
 from ._blocks import Block, rebuilt, text_of
-from ._view import Window, WindowOptions, applied
+from ._view import Shown, Window, WindowOptions, applied
 from .aio import run
 
 
@@ -42,22 +43,41 @@ class Baler(AbstractCapability[Any]):
 
     def __init__(self, **options: Unpack[WindowOptions]) -> None:
         self._window = Window(**options)
+        #: What is shown in the request that a run makes now.
+        self._shown: Shown | None = None
+
+    async def for_run(self, ctx: Any) -> Baler:
+        """Returns the instance for one run, in which requests follow each other."""
+        return copy.copy(self)
 
     async def prepare_model_request(self, ctx: Any, request_context: Any) -> Any:
         """Runs before each attempt of a request."""
         messages = request_context.messages
         body = {**_frame(request_context), "messages": [describe(message) for message in messages]}
         shown = await run(self._window.show, "anthropic", body, less=request_context.attempt > 1)
+        self._shown = shown
         if shown.is_whole:
             return request_context
         sent = applied(shown.native.messages, messages, _inserted, _changed)
         return dataclasses.replace(request_context, messages=sent)
+
+    async def after_model_request(self, ctx: Any, *, request_context: Any, response: ModelResponse) -> ModelResponse:
+        """Runs after each answer, also one that was streamed."""
+        if self._shown is not None:
+            self._shown.note_count(_prompt(response))
+        return response
 
     async def on_model_request_error(self, ctx: Any, *, request_context: Any, error: Exception) -> ModelResponse:
         """Runs when an attempt failed."""
         if request_context.attempt == 1 and says_too_long(str(error)):
             raise RetryModelRequest
         raise error
+
+
+def _prompt(response: ModelResponse) -> Any:
+    """Returns what a provider says of the size of a request. An answer can have the sum of several, and says so."""
+    noted = (response.metadata or {}).get("__pydantic_ai__") or {}
+    return noted.get("context_input_tokens", response.usage.input_tokens)
 
 
 def _frame(request_context: Any) -> dict[str, Any]:

@@ -10,14 +10,15 @@ It shortens the agent's own list of messages, before a request to the model and 
 from __future__ import annotations
 
 import json
+import weakref
 from typing import Any, Unpack
 
 from strands.agent.conversation_manager import ConversationManager
-from strands.hooks.events import BeforeModelCallEvent
+from strands.hooks.events import AfterModelCallEvent, BeforeModelCallEvent
 from strands.hooks.registry import HookRegistry
 
 from ._blocks import Block, rebuilt, text_of
-from ._view import Window, WindowOptions, applied
+from ._view import Shown, Window, WindowOptions, applied
 
 
 class BalerConversationManager(ConversationManager):
@@ -26,11 +27,14 @@ class BalerConversationManager(ConversationManager):
     def __init__(self, **options: Unpack[WindowOptions]) -> None:
         super().__init__()
         self._window = Window(**options)
+        #: What agents ask their models now.
+        self._asked: weakref.WeakKeyDictionary[Any, Shown] = weakref.WeakKeyDictionary()
 
     def register_hooks(self, registry: HookRegistry, **kwargs: Any) -> None:
         """Has the messages looked at before each request, also inside of a tool loop."""
         super().register_hooks(registry, **kwargs)
-        registry.add_callback(BeforeModelCallEvent, lambda event: self.apply_management(event.agent))
+        registry.add_callback(BeforeModelCallEvent, self._ask)
+        registry.add_callback(AfterModelCallEvent, self._count)
 
     def apply_management(self, agent: Any, **kwargs: Any) -> None:
         """Compacts the messages if they are too many."""
@@ -38,21 +42,34 @@ class BalerConversationManager(ConversationManager):
 
     def reduce_context(self, agent: Any, e: Exception | None = None, **kwargs: Any) -> None:
         """Compacts the messages after the model refused them as too long. Raises `e` if they cannot become fewer."""
-        if not self._reduce(agent, less=True) and e is not None:
+        if self._reduce(agent, less=True).is_whole and e is not None:
             # Strands would try again without end.
             raise e
 
-    def _reduce(self, agent: Any, *, less: bool = False) -> bool:
+    def _ask(self, event: BeforeModelCallEvent) -> None:
+        self._asked[event.agent] = self._reduce(event.agent)
+
+    def _count(self, event: AfterModelCallEvent) -> None:
+        """Notes what the provider counted of a request. After a compaction, that counts from the next one on."""
+        shown = self._asked.pop(event.agent, None)
+        if shown is None or event.stop_response is None:
+            return
+        usage = (event.stop_response.message.get("metadata") or {}).get("usage") or {}
+        # What came from the cache is in the total, whether the provider counts it as input or not.
+        total, answer = usage.get("totalTokens"), usage.get("outputTokens")
+        if isinstance(total, int) and isinstance(answer, int):
+            shown.note_count(total - answer)
+
+    def _reduce(self, agent: Any, *, less: bool = False) -> Shown:
         messages = agent.messages
         frame = {"model": _name(agent.model), "system": agent.system_prompt or "", "tools": _tools(agent)}
         history = [describe(message) for message in messages]
         shown = self._window.show("anthropic", {**frame, "messages": history}, less=less)
-        if shown.is_whole:
-            return False
-        placed = shown.native.messages
-        self.removed_message_count += len(messages) - sum(index is not None for _, index, _ in placed)
-        messages[:] = applied(placed, messages, _inserted, _changed)
-        return True
+        if not shown.is_whole:
+            placed = shown.native.messages
+            self.removed_message_count += len(messages) - sum(index is not None for _, index, _ in placed)
+            messages[:] = applied(placed, messages, _inserted, _changed)
+        return shown
 
 
 def _inserted(message: dict[str, Any]) -> Any:

