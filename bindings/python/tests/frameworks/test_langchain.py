@@ -200,5 +200,5 @@ def test_what_the_provider_counts_takes_the_place_of_the_estimate(host, way):
 
     assert compactions(None) == []
     (made,) = compactions(lambda messages: 3 * baler.count([describe(message) for message in messages], host=host))
-    # More than twice what baler counts of all of it.
-    assert made.is_compacted and made.receipt["tokens"]["before"] > 3_000
+    # Half of `at`, in tokens of the host.
+    assert made.is_compacted and made.receipt["tokens"]["budget"] < 1_000
