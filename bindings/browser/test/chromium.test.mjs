@@ -4,9 +4,8 @@
  */
 
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { extname, join, normalize } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -14,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 
 import { Host, compact, setLog } from '../../node/dist/index.js'
+import { scratch } from '../../node/test/scratch.mjs'
 
 const DIST = fileURLToPath(new URL('../dist/', import.meta.url))
 const EXAMPLES = fileURLToPath(new URL('../../../examples/conversations/', import.meta.url))
@@ -54,7 +54,7 @@ const unsealed = (text) => text.replace(/seal=\\"1\.[0-9a-f]{16}\\"/g, 'seal=')
 test('a page makes the same requests as a server', { skip }, async () => {
   setLog(() => {})
   const model = ({ prompt }) => `So far: ${prompt.replace(/\s+/g, ' ').slice(-600)}`
-  const host = new Host({ state: mkdtempSync(join(tmpdir(), 'baler-page-')), archive: 'memory', tokenizer: 'characters', model })
+  const host = new Host({ state: scratch('page'), archive: 'memory', tokenizer: 'characters', model })
   const strategies = await page.evaluate(() => globalThis.host.strategies())
   assert.equal(strategies.length, 10)
   let compacted = 0

@@ -4,8 +4,7 @@
  */
 
 import assert from 'node:assert/strict'
-import { readFileSync, readdirSync, statSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { Component } from '../dist/component.js'
 import { Core } from '../dist/core.js'
 import { Host, compact, setLog } from '../../node/dist/index.js'
+import { scratch } from '../../node/test/scratch.mjs'
 
 const DIST = new URL('../dist/', import.meta.url)
 const EXAMPLES = fileURLToPath(new URL('../../../examples/conversations/', import.meta.url))
@@ -25,7 +25,7 @@ const shipped = JSON.parse(readFileSync(new URL('strategies/index.json', DIST), 
 const core = await Core.of(new WebAssembly.Module(readFileSync(new URL('baler.wasm', DIST))))
 /** An account of what the model was asked to sum up, in its own words. */
 const model = ({ prompt }) => `So far: ${prompt.replace(/\s+/g, ' ').slice(-600)}`
-const state = mkdtempSync(join(tmpdir(), 'baler-same-'))
+const state = scratch('same')
 const host = new Host({ state, archive: 'memory', tokenizer: 'characters', model })
 
 async function componentOf(name) {

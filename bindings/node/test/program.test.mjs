@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
 import { platformPackage, program } from '../dist/program.js'
 import { bug, folder, running, sleep } from './support.mjs'
+import { scratch } from './scratch.mjs'
 
 const isWindows = process.platform === 'win32'
 
@@ -24,7 +25,7 @@ function started(where, ...argv) {
 
 /** A copy of the package without a library, with a script in place of the program where `place` says. */
 function copied(place, script) {
-  const where = mkdtempSync(join(tmpdir(), 'baler-program-'))
+  const where = scratch('program')
   for (const part of ['bin', 'dist', 'node_modules', `node_modules/${platformPackage}`]) mkdirSync(join(where, part))
   for (const file of ['package.json', 'bin/baler.js', 'dist/program.js']) copyFileSync(join(folder, file), join(where, file))
   if (place !== undefined) {

@@ -1,13 +1,12 @@
 /** What the tests of the AI SDK and of Mastra have in common: finding them, and what a good prompt is. */
 
 import assert from 'node:assert/strict'
-import { mkdtempSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 import { Host } from 'baler'
+import { scratch } from './scratch.mjs'
 
 /** Imports from the folder that `BALER_FRAMEWORKS` names; `undefined` if it is not there. */
 export async function framework(name) {
@@ -21,7 +20,7 @@ export async function framework(name) {
   }
 }
 
-export const host = new Host({ state: mkdtempSync(join(tmpdir(), 'baler-test-')) })
+export const host = new Host({ state: scratch('prompts') })
 
 export const TASK = 'Check the soil of all beds. Never water the cacti. 仙人掌には水をやらないで。'
 

@@ -2,21 +2,21 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
 import * as baler from 'baler'
 
 import { folder, running } from './support.mjs'
+import { scratch } from './scratch.mjs'
 
 const readme = readFileSync(join(folder, 'README.md'), 'utf8')
 const blocks = [...readme.matchAll(/```(\w*)\n(.*?)```/gs)].map(([, language, text]) => ({ language, text }))
 
 /** A folder outside of the package, in which it is installed as `npm install ./bindings/node` does it. */
 function fresh() {
-  const made = mkdtempSync(join(tmpdir(), 'baler-readme-'))
+  const made = scratch('readme')
   mkdirSync(join(made, 'node_modules'))
   symlinkSync(folder, join(made, 'node_modules/baler'), 'dir')
   writeFileSync(join(made, 'package.json'), '{"dependencies":{"baler":"*"}}')

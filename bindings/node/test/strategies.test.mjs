@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -15,8 +14,9 @@ import { shippedComponent } from '../dist/native.js'
 import { program } from '../dist/program.js'
 import { endless } from './endless.mjs'
 import { attempts, bug, everyThird, folder, garden, host, isNode, running, state, warningsOf } from './support.mjs'
+import { scratch } from './scratch.mjs'
 
-const files = mkdtempSync(join(tmpdir(), 'baler-strategies-'))
+const files = scratch('strategies')
 
 /** Writes a file, as if somebody had sent it. */
 function written(name, content) {
