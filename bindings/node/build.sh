@@ -11,8 +11,7 @@ profile="${1:-dist}"
 
 test -d node_modules || npm ci --silent --no-audit --no-fund
 rm -rf dist
-# Beside the tests with their features, so that nothing is built twice.
-case "$profile" in dev) chosen=(--features same-features) ;; *) chosen=(--profile "$profile") ;; esac
+case "$profile" in dev) chosen=() ;; *) chosen=(--profile "$profile") ;; esac
 # `native.js` finds the library here, or in the package of the platform.
 npx napi build --platform --esm "${chosen[@]}" --js native.js --dts native.d.ts --output-dir dist \
   --manifest-path Cargo.toml --target-dir "${CARGO_TARGET_DIR:-$PWD/../../target}" -- --locked

@@ -102,6 +102,11 @@ fn what_a_strategy_declares_is_checked() {
             "expected a name in kebab-case",
         ),
         (
+            baler_hostile_guests::INTROSPECT_HOSTILE_NAME,
+            "introspect",
+            "expected a version such as 0.1.0",
+        ),
+        (
             baler_hostile_guests::INTROSPECT_SCHEMA_NOT_JSON,
             "config",
             "it is not JSON",

@@ -102,15 +102,9 @@ impl NewCommand {
 
 /// Fails if no strategy of somebody else may have this name.
 fn check_name(name: &str) -> anyhow::Result<()> {
-    let is_word = |word: &str| {
-        !word.is_empty()
-            && word
-                .chars()
-                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
-    };
     let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.len() <= MOST_NAME
-        && name.split('-').all(is_word);
+        && baler_conformance::is_kebab(name);
     if !is_name {
         return Err(anyhow!(
             "`{name}` is not a name: expected words of small letters and digits with hyphens between them, which begin with a letter and have {MOST_NAME} characters at most, such as `drop-images`"

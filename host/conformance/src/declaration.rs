@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use baler_host::strategy::{ConfigError, IntrospectError, Introspection};
 use baler_host::{Host, Strategy, with_causes};
+use semver::Version;
 use serde_json::{Map, Value, json};
 
 use crate::advice;
@@ -38,17 +39,16 @@ pub(crate) async fn checks(host: &Host, strategy: &Strategy) -> anyhow::Result<V
     Ok(vec![check, config(host, strategy, &said).await?])
 }
 
+/// Decides whether a name is in kebab-case: words of small letters and digits with single hyphens between them.
+#[must_use]
+pub fn is_kebab(name: &str) -> bool {
+    let is_fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    name.split('-')
+        .all(|word| !word.is_empty() && word.chars().all(is_fit))
+}
+
 /// Checks what the strategy declares.
 fn names(check: &mut Check, said: &Introspection) {
-    let is_kebab = |name: &str| {
-        let mut words = name.split('-');
-        words.all(|word| {
-            !word.is_empty()
-                && word
-                    .chars()
-                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
-        })
-    };
     if !is_kebab(&said.name) {
         check.add(
             Severity::Warning,
@@ -56,18 +56,12 @@ fn names(check: &mut Check, said: &Introspection) {
             "name it in lower-case letters, digits and single hyphens, such as `keep-newest`",
         );
     }
-    let mut numbers = said
-        .version
-        .split(['-', '+'])
-        .next()
-        .unwrap_or_default()
-        .split('.');
-    let is_version = numbers.clone().count() == 3 && numbers.all(|n| n.parse::<u64>().is_ok());
-    if !is_version {
+    if let Err(error) = Version::parse(&said.version) {
+        let found = &said.version;
         check.add(
             Severity::Warning,
-            format!("expected a version such as 0.1.0; found `{}`", said.version),
-            "declare a semantic version: registries and lock files go by it",
+            format!("expected a version such as 0.1.0; found `{found}`: {error}"),
+            "declare a semantic version: `baler push` takes no other",
         );
     }
     if said.description.trim().is_empty() {
@@ -183,5 +177,26 @@ async fn configured(
             Err(anyhow::anyhow!(with_causes(&*source)))
         }
         Err(error) => Ok(Err(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words_with_single_hyphens() {
+        for (name, expected) in [
+            ("keep-newest", true),
+            ("k2", true),
+            ("", false),
+            ("keep--newest", false),
+            ("-keep", false),
+            ("Keep", false),
+            ("keep_newest", false),
+            ("värme", false),
+        ] {
+            assert_eq!(is_kebab(name), expected, "{name}");
+        }
     }
 }

@@ -32,6 +32,7 @@ use baler_host::model::ModelGrant;
 use baler_host::strategy::Permission;
 use baler_host::{Host, Strategy};
 
+pub use declaration::is_kebab;
 pub use keeps::{Kept, keeps};
 pub use report::{Check, Example, Finding, Report, Severity};
 pub use sizes::{SIZES, Size, sizes};
