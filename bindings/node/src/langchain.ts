@@ -72,7 +72,8 @@ export function balerMiddleware<S = undefined>(options: MiddlewareOptions<S> = {
     const shown = await window.show('openai-chat', body, { less, view, signal: runtime.signal ?? null })
     if (shown.isWhole) return { made: request, shown }
     const last = state.messages.at(-1)
-    if (last !== undefined && shown.view !== null) views.set(last, shown.view)
+    const made = shown.view
+    if (last !== undefined && made !== null) views.set(last, made)
     return { made: { ...request, messages: messagesOf(shown, history).filter((message) => message !== system) }, shown }
   }
 

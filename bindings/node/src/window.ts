@@ -23,6 +23,7 @@ export class Shown {
   /** Whether all of it is sent, as it is. With `less`, because nothing of what was refused can be left out. */
   readonly isWhole: boolean
   readonly #native: NativeShown | undefined
+  #placed: readonly Placed[] | undefined
 
   /** @internal */
   constructor(isWhole: boolean, native?: NativeShown) {
@@ -32,7 +33,7 @@ export class Shown {
 
   /** The messages that are shown, in order; indices are those of the history. */
   get placed(): readonly Placed[] {
-    return this.#native?.messages ?? []
+    return (this.#placed ??= this.#native?.messages ?? [])
   }
 
   /** The request to send, as JSON; empty if the history could not be read. */
