@@ -61,7 +61,7 @@ class Documented:
         self.after = source[1]
 
     def section(self):
-        # What Rust alone can resolve is no link here.
+        # Links that only rustdoc can resolve become plain text.
         text = re.sub(r"\[(`[^`]+`)\](?!\()", r"\1", "\n\n".join(self.paragraphs))
         return f"### {self.name}\n\n{text}"
 
@@ -71,7 +71,7 @@ def first_without(lines, start):
 
 
 def all_documented():
-    # A folder that is no component has what the others share.
+    # The other folders hold code that the components share.
     manifests = sorted(GALLERY.glob("*/Cargo.toml"))
     return [Documented(one.parent) for one in manifests if '"cdylib"' in one.read_text(encoding="utf-8")]
 

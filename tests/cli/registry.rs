@@ -380,7 +380,7 @@ fn names_and_lists_are_checked_before_anything_is_written() {
     bench.run(&["introspect", "keep.newest"]).ends(0);
     bench.run(&["lock", "--check"]).ends(0);
 
-    // `off` is no list to write, and a list that nobody trusts is asked for nothing.
+    // `off` names no list that could be written, and a list that is not trusted cannot supply keys.
     let list = text(&bench, "baler.toml");
     bench
         .run(&["add", "window.wasm", "--name", "w", "--project", "off"])

@@ -40,8 +40,8 @@ Examples:
   baler sign oci://registry.example/acme/keep-newest:0.1.0 --key acme.key
   baler sign keep-newest.wasm --key acme.key
 
-Exit codes: 0 signed, or made; 1 baler failed; 2 invalid usage; 5 refused: there is no such
-strategy, or the registry refused the signature";
+Exit codes: 0 signed, or made; 1 baler failed; 2 invalid usage; 5 refused: the strategy does
+not exist, or the registry refused the signature";
 
 impl SignCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {

@@ -13,7 +13,7 @@
 //!
 //! **Here it differs**: Words of the user that the host protects stay. If what is kept does not fit the budget, its oldest
 //! groups are summarised too, whatever the 8,000 tokens say. The summary is a message of the user, because no strategy may
-//! write one of the model, and stands behind what it replaces. Fewer messages than trigger are compacted all the same if
+//! write one of the model, and comes after what it replaces. Fewer messages than the trigger are compacted too if
 //! they do not fit the budget.
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! - Instructions always stay, as with `include_system=True`, and so do protected units: the task, the user's words,
 //!   calls and outputs that the model has not answered. If they and the window exceed the budget, the window gives way.
 //! - A step is kept with all its outputs or not at all. The original cuts between them, and with `allow_partial` in
-//!   the middle of a text; there is no such option here. Where `end_on` would end in the middle of a step, the whole
+//!   the middle of a text, which has no counterpart here. Where `end_on` would end in the middle of a step, the whole
 //!   step goes.
 //! - The tools' definitions count, as they do for a provider.
 

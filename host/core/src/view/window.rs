@@ -198,7 +198,7 @@ impl Window {
     }
 }
 
-/// Decides whether a history holds instructions alone. By these it cannot be told from others.
+/// Decides whether a history holds only instructions, which do not distinguish it from other histories.
 fn is_unknown(history: &Conversation) -> bool {
     let mut roles = history.all_messages().iter().map(|message| message.role);
     roles.all(|role| matches!(role, Role::System | Role::Developer))

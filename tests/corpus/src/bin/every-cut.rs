@@ -6,9 +6,9 @@
 //!     [--strategy FILE.wasm…]
 //! ```
 //!
-//! Long conversations are cut at every tenth message, with `--each` at every one. `--every` takes
-//! every so many conversations. With `--strategy`, which may be given several times, these files take
-//! the place of what ships with baler.
+//! Long conversations are cut at every tenth message, with `--each` at every one. `--every N` takes
+//! every Nth conversation. `--strategy`, which may be given several times, names files to check instead
+//! of the strategies that ship with baler.
 //!
 //! What is checked, and what a cut is: `tests/corpus/src/every_cut`. Prints a table by set and
 //! format, and what failed by name and number, never text. Ends with 1 if anything failed.
